@@ -1,0 +1,52 @@
+# `make book` and `make test` do all their own set-up; both may be run again at any time.
+SHELL := /bin/sh
+PYTHON ?= python3
+VENV := .venv
+BIN := $(CURDIR)/$(VENV)/bin
+export PATH := $(BIN):$(PATH)
+export OPENBLAS_NUM_THREADS ?= 1
+unexport PYTHONPATH PYTHONHOME
+
+.PHONY: help book test fast bench reference lock lab clean env
+
+help:
+	@echo "make book       set up, run every chapter, build the HTML book"
+	@echo "make test       set up, run every check"
+	@echo "make fast       the tests that take seconds"
+	@echo "make bench      timings, as ratios to peers"
+	@echo "make reference  run the chapters and store their outputs as the expected ones"
+	@echo "make lab        open the chapters in JupyterLab (installs it first)"
+	@echo "make lock       pin requirements.txt anew"
+
+env:
+	@$(PYTHON) tools/setup.py $(VENV)
+
+book: env
+	@jupyter-book build . --all -W -n --keep-going
+	@echo "The book is at $(CURDIR)/_build/html/index.html"
+
+test: book
+	ruff format --check .
+	ruff check .
+	mypy
+	pytest --nbval --cov --cov-fail-under=95 --cov-report=term:skip-covered
+
+fast: env
+	pytest -m "not slow and not browser"
+
+bench: env
+	python -m benchmarks
+
+reference: env
+	python tools/reference.py $(CHAPTERS)
+
+lab: env
+	@command -v jupyter-lab >/dev/null || pip install --quiet "jupyterlab<5"
+	jupyter lab book
+
+lock: env
+	pip install --quiet uv
+	uv pip compile requirements.in --no-emit-index-url --no-header --no-annotate --python-version 3.11 -o requirements.txt
+
+clean:
+	rm -rf _build $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

@@ -1,0 +1,157 @@
+"""Typed errors, warnings, and the checks that raise them.
+
+Every message names the offending value and the mend, because a wrong input to a private mechanism
+either costs accuracy without a sign or costs somebody's privacy.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+FloatArray = NDArray[np.float64]
+Neighbours = Literal["replace", "add_remove"]
+
+
+class InputError(ValueError):
+    """An argument is unusable: the message names it and says how to mend it."""
+
+
+class BudgetError(RuntimeError):
+    """A release would spend more than the budget allows."""
+
+
+class IndefiniteError(ArithmeticError):
+    """A quadratic has a negative eigenvalue, so the problem has no minimiser."""
+
+
+class SolverError(RuntimeError):
+    """A solver stopped without an optimal solution."""
+
+
+class DataError(RuntimeError):
+    """A data file is missing or is not the one it should be."""
+
+
+class PrivacyLeakWarning(UserWarning):
+    """Something was computed from private data outside the mechanism."""
+
+
+class BrokenGuaranteeWarning(UserWarning):
+    """A mechanism is used whose published guarantee is false."""
+
+
+def positive(value: Any, name: str) -> float:
+    """Return `value` as a finite float above zero."""
+    number = finite(value, name)
+    if number <= 0:
+        raise InputError(f"{name} is {number:g}: give a number above zero")
+    return number
+
+
+def finite(value: Any, name: str) -> float:
+    """Return `value` as a finite float."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} is {value!r}: give one finite number") from None
+    if not math.isfinite(number):
+        raise InputError(f"{name} is {number}: give a finite number")
+    return number
+
+
+def epsilons(value: Any) -> FloatArray:
+    """Return a privacy budget, or an array of budgets to be studied side by side, as floats above zero."""
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"epsilon is {value!r}: give a number above zero") from None
+    bad = array[~(np.isfinite(array) & (array > 0))]
+    if bad.size or not array.size:
+        shown = f"{bad.flat[0]:g}" if bad.size else "empty"
+        raise InputError(f"epsilon is {shown}: give a finite number above zero")
+    return array
+
+
+def neighbours(value: Any) -> Neighbours:
+    """Return the neighbouring relation, `replace` or `add_remove`."""
+    relation: Neighbours = choice(value, get_args(Neighbours), "neighbours")
+    return relation
+
+
+def choice(value: Any, allowed: tuple[Any, ...], name: str) -> Any:
+    """Return `value` if it is one of `allowed`."""
+    if not isinstance(value, str) or value not in allowed:
+        raise InputError(f"{name} is {value!r}: choose one of {', '.join(map(repr, allowed))}")
+    return value
+
+
+def count(value: Any, name: str, least: int = 1) -> int:
+    """Return `value` as an integer of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InputError(f"{name} is {value!r}: give a whole number of at least {least}")
+    return int(value)
+
+
+def vector(value: ArrayLike, name: str) -> FloatArray:
+    """Return `value` as a one-dimensional array of finite floats."""
+    array = numeric(value, name).astype(np.float64)
+    if array.ndim != 1 or not array.size:
+        raise InputError(f"{name} has shape {array.shape}: give a one-dimensional array, one number per entry")
+    if not np.isfinite(array).all():
+        raise InputError(f"{name} holds {array[~np.isfinite(array)][0]}: give finite numbers only")
+    return array
+
+
+def numeric(value: Any, name: str) -> NDArray[Any]:
+    """Return `value` as an array of real numbers, without copying where it already is one."""
+    if hasattr(value, "toarray"):
+        raise InputError(f"{name} is a sparse {type(value).__name__}: pass {name}.toarray()")
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise InputError(f"{name} has masked entries: drop or fill them first")
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise InputError(f"{name} has rows of different lengths: give a rectangular array") from None
+    if array.dtype.kind == "O":
+        with contextlib.suppress(TypeError, ValueError):
+            array = array.astype(np.float64)
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"{name} has entries of type {array.dtype}: encode them as real numbers first")
+    return array
+
+
+def rows(X: Any, y: Any, d: int | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return predictors and response as arrays of matching shape; finiteness is checked where they are read.
+
+    Raises `InputError` for a wrong number of dimensions or columns, no columns, fewer than two records,
+    different lengths, and entries that are not real numbers.
+    """
+    X, y = numeric(X, "X"), numeric(y, "y")
+    if X.ndim != 2:
+        raise InputError(f"X has shape {X.shape}: give one row per record and one column per predictor")
+    if y.ndim != 1:
+        raise InputError(f"y has shape {y.shape}: give a one-dimensional array (y.ravel() if it is one column)")
+    if X.shape[1] == 0:
+        raise InputError("X has no columns: give at least one predictor")
+    if d is not None and X.shape[1] != d:
+        raise InputError(f"X has {X.shape[1]} columns but the domain has {d}: pass the predictors the bounds describe")
+    if len(X) != len(y):
+        raise InputError(f"X has {len(X)} records and y has {len(y)}: give one response per record")
+    if len(X) < 2:
+        raise InputError(f"there are {len(X)} records: give at least two")
+    return X, y
+
+
+def all_finite(array: FloatArray, name: str) -> None:
+    """Raise `InputError` if `array` holds NaN or an infinity; one pass, no temporary of its size."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        total = float(array.sum())
+    if not math.isfinite(total) and not np.isfinite(array).all():
+        bad = np.argwhere(~np.isfinite(array))[0]
+        value = array[tuple(bad)]
+        raise InputError(f"{name} holds {value} (first at row {bad[0]} of its block): drop or impute such records")

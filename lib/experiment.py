@@ -1,0 +1,282 @@
+"""Sweeps over splits, methods and budgets, computed from fold moments and never from rows twice.
+
+The records are scaled once. Each partition costs one pass that adds up the moments of every fold; training
+moments are the total minus a fold. Noise, repair, solution and test error then work on stacks of p x p matrices.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike, NDArray
+from tqdm.auto import tqdm
+
+from lib import allocation, checks, noise, repair, solve
+from lib.allocation import Convention
+from lib.checks import FloatArray, InputError, Neighbours
+from lib.domain import BLOCK, Domain
+from lib.noise import RandomState
+from lib.objective import Quadratic, from_gram
+from lib.release import perturb
+from lib.solve import NONE, Penalty
+
+Metric = Literal["mse", "rmse"]
+
+
+@dataclass(frozen=True)
+class CrossValidation:
+    """`repeats` random partitions into `folds` parts, each part tested once (001: 50 x 5)."""
+
+    repeats: int = 50
+    folds: int = 5
+
+    def __post_init__(self) -> None:
+        checks.count(self.repeats, "repeats")
+        checks.count(self.folds, "folds", 2)
+
+    def labels(self, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
+        """Return the fold of each record."""
+        return rng.permutation(n) % self.folds
+
+    @property
+    def tested(self) -> tuple[int, ...]:
+        """Folds that serve as test sets."""
+        return tuple(range(self.folds))
+
+
+@dataclass(frozen=True)
+class Holdout:
+    """`repeats` random splits with a share of the records held out for testing (000: 50 splits of 80/20)."""
+
+    repeats: int = 50
+    share: float = 0.2
+
+    def __post_init__(self) -> None:
+        checks.count(self.repeats, "repeats")
+        if not 0 < checks.finite(self.share, "share") < 1:
+            raise InputError(f"share is {self.share:g}: give the held-out share, between 0 and 1")
+
+    def labels(self, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
+        """Return 0 for records held out and 1 for the others."""
+        return (rng.permutation(n) >= round(self.share * n)).astype(np.intp)
+
+    @property
+    def tested(self) -> tuple[int, ...]:
+        """Folds that serve as test sets."""
+        return (0,)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to turn training moments into coefficients.
+
+    Parameters
+    ----------
+    name : str
+        As it appears in tables and figures. It also names the method's random numbers, so they do not change when
+        other methods join the sweep.
+    fit : function of (train, epsilons, rng)
+        `train` is a stack of shape (s, 1), `epsilons` has shape (e,); returns theta of shape (s, e, p), or
+        (s, 1, p) if not private.
+    private : bool
+    """
+
+    name: str
+    fit: Callable[[Quadratic, FloatArray, np.random.Generator], FloatArray]
+    private: bool = True
+
+
+def no_privacy(name: str, penalty: Penalty = NONE) -> Method:
+    """Return the method that minimises the objective itself."""
+    return Method(name, lambda train, epsilons, rng: solve.minimise(train, penalty), private=False)
+
+
+def functional_mechanism(
+    name: str,
+    domain: Domain,
+    *,
+    sensitivity: Literal["tight", "printed"] = "tight",
+    convention: Convention = "triangle",
+    neighbours: Neighbours = "replace",
+    ridge: float | None = 4.0,
+    floor: float | None = 0.0,
+    penalty: Penalty = NONE,
+    solver: Callable[[Quadratic, Penalty], FloatArray] = solve.minimise,
+) -> Method:
+    """Return the functional mechanism followed by 001's repairs.
+
+    Parameters
+    ----------
+    name : str
+    domain : Domain
+    sensitivity, convention, neighbours
+        As in `allocation.functional`.
+    ridge : float or None
+        Ridge in standard deviations of the noise on the diagonal; None for none.
+    floor : float or None
+        Eigenvalues to trim, in the same unit; None not to trim, and then an indefinite draw is refused.
+    penalty : Penalty
+    solver : function of (objective, penalty)
+    """
+    unit = allocation.functional(domain, 1.0, sensitivity=sensitivity, convention=convention, neighbours=neighbours)
+
+    def fit(train: Quadratic, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
+        scales = unit.times(1 / epsilons)
+        noisy = perturb(train, scales, rng)
+        if ridge is not None:
+            noisy = repair.ridge(noisy, ridge * scales.deviation)
+        if floor is not None:
+            noisy = repair.trim(noisy, floor * scales.deviation)
+        return solver(noisy, penalty)
+
+    return Method(name, fit)
+
+
+def fold_moments(table: FloatArray, labels: NDArray[np.intp], folds: int, domain: Domain) -> Quadratic:
+    """Return the objective of each fold, stacked, from records (t, Z) of shape (n, p + 1) and their labels.
+
+    Records are grouped block by block, so the gathering stays in the processor's cache.
+    """
+    gram = np.zeros((folds, table.shape[1], table.shape[1]))
+    for start in range(0, len(table), BLOCK):
+        part = labels[start : start + BLOCK]
+        order = np.argsort(part, kind="stable")
+        edges = np.searchsorted(part[order], np.arange(folds + 1))
+        block = table[start : start + BLOCK][order]
+        for fold in range(folds):
+            rows = block[edges[fold] : edges[fold + 1]]
+            gram[fold] += rows.T @ rows
+    return from_gram(gram, domain)
+
+
+def sweep(
+    X: ArrayLike,
+    y: ArrayLike,
+    domain: Domain,
+    methods: Sequence[Method],
+    epsilons: Sequence[float],
+    protocol: CrossValidation | Holdout,
+    *,
+    random_state: RandomState = 0,
+    metrics: Sequence[Metric] = ("rmse",),
+    jobs: int = 1,
+    progress: bool = False,
+) -> pd.DataFrame:
+    """Return test errors of every method, budget and split, in the units of the response.
+
+    The result depends on the seed alone, not on the number of workers or on which other methods take part.
+
+    Parameters
+    ----------
+    X, y : arrays of shape (n, d) and (n,), in the user's units
+    domain : Domain
+    methods : sequence of Method
+    epsilons : sequence of float
+    protocol : CrossValidation or Holdout
+    random_state : None, int or SeedSequence
+    metrics : sequence of {"mse", "rmse"}
+    jobs : int
+        joblib workers; -1 for one per processor.
+    progress : bool
+        Show a bar, one step per partition.
+
+    Returns
+    -------
+    DataFrame with columns method, epsilon, repeat, fold, metric, value
+        One row per number. Methods without privacy appear once, with epsilon infinite.
+
+    Examples
+    --------
+    >>> from lib.datasets import wine
+    >>> data = wine()
+    >>> frame = sweep(data.X, data.y, data.box(), [no_privacy("least squares")], [1.0], Holdout(repeats=2))
+    >>> frame.shape, bool(0.7 < frame.value.mean() < 0.9)
+    ((2, 6), True)
+    """
+    budgets = checks.epsilons(list(epsilons))
+    names = [method.name for method in methods]
+    if len(set(names)) != len(names) or not names:
+        raise InputError(f"method names are {names}: give at least one method, and each a name of its own")
+    for metric in metrics:
+        checks.choice(metric, ("mse", "rmse"), "metric")
+    root = noise.seed_sequence(random_state)
+    table = domain.scale(X, y)[0].base
+    assert table is not None  # scale returns two views of one table
+    tasks = (
+        delayed(_partition)(table, domain, methods, budgets, protocol, root, repeat, tuple(metrics))
+        for repeat in range(protocol.repeats)
+    )
+    results = Parallel(n_jobs=jobs, return_as="generator")(tasks)
+    return pd.concat(tqdm(results, total=protocol.repeats, disable=not progress), ignore_index=True)
+
+
+def _partition(
+    table: FloatArray,
+    domain: Domain,
+    methods: Sequence[Method],
+    epsilons: FloatArray,
+    protocol: CrossValidation | Holdout,
+    root: np.random.SeedSequence,
+    repeat: int,
+    metrics: tuple[Metric, ...],
+) -> pd.DataFrame:
+    labels = protocol.labels(len(table), noise.spawn(root, repeat, 0))
+    folds = fold_moments(table, labels, int(labels.max()) + 1, domain)
+    tested = list(protocol.tested)
+    test = folds[tested]
+    total = folds.sum()
+    train = Quadratic(total.M - test.M, total.v - test.v, total.c - test.c, domain)[:, None]
+    size = np.bincount(labels)[tested]
+    frames = []
+    for method in methods:
+        rng = noise.spawn(root, repeat, 1, zlib.crc32(method.name.encode()))
+        theta = method.fit(train, epsilons, rng)
+        error = np.maximum(test[:, None](theta), 0.0) / size[:, None] * domain.half_width**2
+        fold, column = np.indices(error.shape)
+        keys = {
+            "method": method.name,
+            "epsilon": epsilons[column.ravel()] if method.private else np.inf,
+            "repeat": repeat,
+            "fold": fold.ravel(),
+        }
+        for metric in metrics:
+            value = np.sqrt(error) if metric == "rmse" else error
+            frames.append(pd.DataFrame(keys | {"metric": metric, "value": value.ravel()}))
+    return pd.concat(frames, ignore_index=True)
+
+
+def summarise(frame: pd.DataFrame, low: float = 0.2, high: float = 0.8) -> pd.DataFrame:
+    """Return median, band, mean and variance over splits for each method and budget.
+
+    `error` is the standard error of the median, from the order statistics half a root of n to either side of the
+    middle, which needs no law of the values. Values within one partition are treated as independent.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"method": "a", "epsilon": 1.0, "metric": "mse", "value": [1.0, 2.0, 3.0]})
+    >>> summarise(frame)["median"].tolist()
+    [2.0]
+    """
+    if not 0 <= low < high <= 1:
+        raise InputError(f"the band is ({low:g}, {high:g}): give two quantiles, the lower one first")
+
+    def error(values: pd.Series) -> float:
+        half = 0.5 / np.sqrt(len(values))
+        return float(np.ptp(values.quantile([max(0.0, 0.5 - half), min(1.0, 0.5 + half)])) / 2)
+
+    groups = frame.groupby(["metric", "method", "epsilon"], sort=False)["value"]
+    return groups.agg(
+        median="median",
+        low=lambda values: values.quantile(low),
+        high=lambda values: values.quantile(high),
+        error=error,
+        mean="mean",
+        variance="var",
+        count="count",
+    ).reset_index()

@@ -1,0 +1,103 @@
+"""The non-private twins, and the usual way to choose their penalty, through scikit-learn."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.linear_model import ElasticNet, Lasso, LinearRegression, Ridge
+from sklearn.model_selection import GridSearchCV, KFold
+
+from lib import checks
+from lib.checks import PrivacyLeakWarning
+from lib.domain import Domain
+from lib.solve import Penalty
+
+GRID = tuple(10.0 ** (k / 2) for k in range(-6, 7))
+
+
+def twin(penalty: Penalty, n: int) -> Any:
+    """Return the unfitted scikit-learn estimator with the same minimiser on n scaled records.
+
+    scikit-learn minimises |y - X w|^2 / (2 n) + a (r |w|_1 + (1 - r) |w|_2^2 / 2), except for `Ridge`, which keeps
+    the sum of squares; hence a r = l1 / (2 n) and a (1 - r) = l2 / n.
+
+    Parameters
+    ----------
+    penalty : Penalty
+    n : int
+        Number of records it will be fitted to.
+
+    Examples
+    --------
+    >>> twin(Penalty(2.0, alpha=0.0), n=100)
+    Lasso(alpha=0.01, fit_intercept=False, max_iter=100000, tol=1e-10)
+    """
+    checks.count(n, "n", 2)
+    options: dict[str, Any] = {"fit_intercept": False, "max_iter": 100_000, "tol": 1e-10}
+    if penalty.lam == 0:
+        return LinearRegression(fit_intercept=False)
+    if penalty.l1 == 0:
+        return Ridge(alpha=penalty.l2, fit_intercept=False)
+    if penalty.l2 == 0:
+        return Lasso(alpha=penalty.l1 / (2 * n), **options)
+    lasso, ridge = penalty.l1 / (2 * n), penalty.l2 / n
+    return ElasticNet(alpha=lasso + ridge, l1_ratio=lasso / (lasso + ridge), **options)
+
+
+def choose_penalty(
+    X: ArrayLike,
+    y: ArrayLike,
+    domain: Domain,
+    alpha: float,
+    *,
+    grid: tuple[float, ...] = GRID,
+    folds: int = 5,
+    random_state: int = 0,
+) -> Penalty:
+    """Return the penalty with the smallest cross-validated squared error on the private records.
+
+    That is what 000 does (Section 5.2). The choice is a function of the data that no noise protects, so a private
+    fit that uses it is not differentially private at the epsilon of its noise: this warns.
+
+    Parameters
+    ----------
+    X, y : arrays of shape (n, d) and (n,), in the user's units
+    domain : Domain
+    alpha : float
+        Mixing, 1 for ridge and 0 for LASSO.
+    grid : tuple of float
+        Candidate values of `lam`, for the sum of squares over all n records.
+    folds, random_state : int
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from lib.datasets import wine
+    >>> data = wine()
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     choose_penalty(data.X, data.y, data.box(), alpha=1.0, grid=(0.1, 1000.0)).lam
+    0.1
+    """
+    warnings.warn(
+        "a penalty chosen on private records is itself a release without noise: fix it in advance, "
+        "choose it on public data, or pay for a private selection",
+        PrivacyLeakWarning,
+        stacklevel=2,
+    )
+    Z, t = domain.scale(X, y)
+    n = len(t)
+    names: dict[str, Any] = {
+        "scoring": "neg_mean_squared_error",
+        "cv": KFold(folds, shuffle=True, random_state=random_state),
+    }
+    estimators = [twin(Penalty(lam, alpha), n) for lam in grid]
+    keys = [key for key in ("alpha", "l1_ratio") if key in estimators[0].get_params()]
+    search = GridSearchCV(
+        estimators[0], [{k: [e.get_params()[k]] for k in keys} for e in estimators], refit=False, **names
+    )
+    search.fit(Z, t)
+    return Penalty(grid[int(np.argmin(search.cv_results_["rank_test_score"]))], alpha)

@@ -1,0 +1,165 @@
+"""Objectives that add over records: the coefficients of f(theta) = theta' M theta + v' theta + c."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lib import checks
+from lib.checks import FloatArray, InputError
+from lib.domain import BLOCK, Domain
+
+
+@dataclass(frozen=True, eq=False)
+class Quadratic:
+    """The coefficients of f(theta) = theta' M theta + v' theta + c, or a stack of them.
+
+    Adding two of them adds the functions, so shards of a data set merge with `+` and folds leave with `-`.
+
+    Parameters
+    ----------
+    M : array of shape (..., p, p)
+    v : array of shape (..., p)
+    c : array of shape (...)
+    domain : Domain, optional
+        The public set the records were clipped to. Only an objective that knows it can be released:
+        its sensitivity follows from it. A noisy objective has none.
+
+    Examples
+    --------
+    >>> f = Quadratic(np.eye(2), np.array([-2.0, 0.0]), np.array(1.0))
+    >>> float(f([1.0, 0.0])), float((f + f)([1.0, 0.0]))
+    (0.0, 0.0)
+    """
+
+    M: FloatArray
+    v: FloatArray
+    c: FloatArray
+    domain: Domain | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("M", "v", "c"):
+            view = np.asarray(getattr(self, name), dtype=np.float64).view()
+            view.flags.writeable = False
+            object.__setattr__(self, name, view)
+        p = self.v.shape[-1] if self.v.ndim else 0
+        if p == 0 or self.M.shape != (*self.c.shape, p, p) or self.v.shape != (*self.c.shape, p):
+            raise InputError(
+                f"M, v and c have shapes {self.M.shape}, {self.v.shape} and {self.c.shape}: "
+                "give (..., p, p), (..., p) and (...)"
+            )
+
+    @property
+    def p(self) -> int:
+        """Number of coefficients theta."""
+        return int(self.v.shape[-1])
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """Shape of the stack; empty for a single function."""
+        return self.c.shape
+
+    @property
+    def symmetric(self) -> FloatArray:
+        """(M + M') / 2, the part of M the function depends on; shape (..., p, p)."""
+        return np.asarray((self.M + np.swapaxes(self.M, -1, -2)) / 2)
+
+    def __call__(self, theta: ArrayLike) -> FloatArray:
+        """Return f(theta) for theta of shape (..., p), broadcast against the stack."""
+        t = np.asarray(theta, dtype=np.float64)
+        if t.ndim == 0 or t.shape[-1] != self.p:
+            raise InputError(f"theta has shape {t.shape}: its last axis must have {self.p} entries")
+        quadratic = ((self.M @ t[..., None])[..., 0] * t).sum(axis=-1)
+        return np.asarray(quadratic + (self.v * t).sum(axis=-1) + self.c)
+
+    def __getitem__(self, index: Any) -> Quadratic:
+        """Index the stack, as with an array; `None` adds an axis."""
+        return Quadratic(self.M[index], self.v[index], self.c[index], self.domain)
+
+    def __add__(self, other: Quadratic) -> Quadratic:
+        return self._combine(other, 1.0)
+
+    def __sub__(self, other: Quadratic) -> Quadratic:
+        return self._combine(other, -1.0)
+
+    def _combine(self, other: Quadratic, sign: float) -> Quadratic:
+        if not isinstance(other, Quadratic):
+            return NotImplemented
+        if self.domain != other.domain or self.p != other.p:
+            raise InputError("the two objectives come from different domains: scale both with the same one")
+        return Quadratic(self.M + sign * other.M, self.v + sign * other.v, self.c + sign * other.c, self.domain)
+
+    def sum(self) -> Quadratic:
+        """Add up the leading axis of the stack."""
+        return Quadratic(self.M.sum(axis=0), self.v.sum(axis=0), self.c.sum(axis=0), self.domain)
+
+
+def linear(X: ArrayLike, y: ArrayLike, domain: Domain) -> Quadratic:
+    """Return the least-squares objective sum (y - x' theta)^2 of the clipped, scaled records.
+
+    Rows are read once, block by block: memory beyond the input is one block.
+
+    Parameters
+    ----------
+    X : array of shape (n, d), in the user's units
+    y : array of shape (n,), in the user's units
+    domain : Domain
+        Public bounds of both.
+
+    Returns
+    -------
+    Quadratic
+        M = Z'Z, v = -2 Z't, c = t't in scaled units (000, Eq. 8).
+
+    Raises
+    ------
+    InputError
+        For NaN, infinities, text, wrong shapes, or fewer than two records.
+
+    Examples
+    --------
+    The three records of 001's example in Section 4.2.
+
+    >>> from lib.domain import Box
+    >>> f = linear([[1.0], [0.9], [-0.5]], [0.4, 0.3, -1.0], Box([-1.0], [1.0], response=(-1.0, 1.0)))
+    >>> f.M.round(2).tolist(), f.v.round(2).tolist(), float(f.c.round(2))
+    ([[2.06]], [-2.34], 1.25)
+    """
+    rows, target = checks.rows(X, y, domain.d)
+    block = np.empty((min(BLOCK, len(rows)), domain.p + 1))
+    gram = np.zeros((domain.p + 1, domain.p + 1))
+    for start in range(0, len(rows), BLOCK):
+        part = block[: min(BLOCK, len(rows) - start)]
+        domain.scale_block(rows[start : start + BLOCK], target[start : start + BLOCK], part)
+        gram += part.T @ part
+    return from_gram(gram, domain)
+
+
+def from_gram(gram: FloatArray, domain: Domain) -> Quadratic:
+    """Return the least-squares objective for the moments of (t, Z), of shape (..., p + 1, p + 1)."""
+    return Quadratic(gram[..., 1:, 1:].copy(), -2 * gram[..., 0, 1:], gram[..., 0, 0], domain)
+
+
+def merge(shards: Iterable[Quadratic]) -> Quadratic:
+    """Add up the objectives of disjoint shards of one data set.
+
+    Examples
+    --------
+    >>> from lib.domain import Box
+    >>> box = Box([0.0], [1.0], response=(0.0, 1.0))
+    >>> parts = [linear([[0.1], [0.9]], [0.2, 0.8], box), linear([[0.4], [0.5]], [0.3, 0.6], box)]
+    >>> whole = linear([[0.1], [0.9], [0.4], [0.5]], [0.2, 0.8, 0.3, 0.6], box)
+    >>> bool(np.allclose(merge(parts).M, whole.M))
+    True
+    """
+    parts = list(shards)
+    if not parts:
+        raise InputError("there are no shards: give at least one objective")
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total

@@ -1,0 +1,157 @@
+"""One look for every figure, and one function per kind of figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from cycler import cycler
+from matplotlib.axes import Axes
+from matplotlib.collections import FillBetweenPolyCollection
+from matplotlib.container import BarContainer
+from matplotlib.figure import Figure
+
+# Okabe and Ito's palette, told apart in any colour vision; markers and dashes carry the same difference in grey.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
+
+STYLE: Any = {
+    "figure.figsize": (7.0, 4.2),
+    "figure.dpi": 110,
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    "savefig.bbox": "tight",
+    "axes.grid": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.prop_cycle": cycler(color=COLOURS),
+    "grid.color": "#dddddd",
+    "font.size": 11,
+    "legend.frameon": False,
+    "lines.linewidth": 1.8,
+    "lines.markersize": 5,
+}
+
+
+def figure(columns: int = 1, *, height: float = 4.2, share_y: bool = False) -> tuple[Figure, Sequence[Axes]]:
+    """Return a figure in the book's style and its axes, side by side.
+
+    Examples
+    --------
+    >>> fig, axes = figure(2)
+    >>> len(axes)
+    2
+    """
+    with plt.rc_context(STYLE):
+        fig, axes = plt.subplots(1, columns, figsize=(7.0, height), squeeze=False, sharey=share_y, layout="constrained")
+    return fig, list(axes[0])
+
+
+def style(index: int) -> dict[str, Any]:
+    """Return colour, marker and dash of the series with this index."""
+    return {
+        "color": COLOURS[index % len(COLOURS)],
+        "marker": MARKERS[index % len(MARKERS)],
+        "linestyle": DASHES[index % len(DASHES)],
+    }
+
+
+def bands(
+    axes: Axes,
+    summary: pd.DataFrame,
+    *,
+    value: str = "median",
+    label: str = "test RMSE",
+    log: bool = True,
+) -> None:
+    """Draw each method against epsilon, with its band; methods without privacy as level lines.
+
+    Parameters
+    ----------
+    axes : matplotlib axes
+    summary : frame from `experiment.summarise`, one metric only
+    value : str
+        The column to draw. The band, `low` to `high`, goes with the median only.
+    label : str
+        Of the vertical axis.
+    log : bool
+        Logarithmic vertical axis.
+    """
+    for index, (method, part) in enumerate(summary.groupby("method", sort=False)):
+        look = style(index)
+        if np.isinf(part["epsilon"]).all():
+            axes.axhline(float(part[value].iloc[0]), color=look["color"], linestyle=look["linestyle"], label=method)
+            continue
+        part = part.sort_values("epsilon")
+        axes.plot(part["epsilon"], part[value], label=method, **look)
+        if value == "median":
+            axes.fill_between(part["epsilon"], part["low"], part["high"], color=look["color"], alpha=0.15, linewidth=0)
+    axes.set_xscale("log")
+    axes.set_yscale("log" if log else "linear")
+    axes.set_xlabel(r"privacy budget $\varepsilon$ (smaller is more private)")
+    axes.set_ylabel(label)
+    axes.legend()
+
+
+def curves(axes: Axes, x: object, series: dict[str, object], *, xlabel: str, ylabel: str) -> None:
+    """Draw several functions of one variable, told apart by colour and dash.
+
+    Parameters
+    ----------
+    axes : matplotlib axes
+    x : array of shape (k,)
+    series : dict from label to array of shape (k,)
+    xlabel, ylabel : str
+    """
+    for index, (label, values) in enumerate(series.items()):
+        look = style(index)
+        axes.plot(np.asarray(x), np.asarray(values), label=label, color=look["color"], linestyle=look["linestyle"])
+    axes.set_xlabel(xlabel)
+    axes.set_ylabel(ylabel)
+    axes.legend()
+
+
+def drawn(axes: Axes, points: int = 6) -> pd.DataFrame:
+    """Return the numbers a figure shows, read back from its lines, bands and bars, for the table below it.
+
+    Reading them from the figure and not from the data means that the checked table is of what is drawn.
+
+    Parameters
+    ----------
+    axes : matplotlib axes
+    points : int
+        At most so many points of each series, evenly spaced in order, first and last included.
+
+    Returns
+    -------
+    DataFrame with columns series, x, y, one row per point; bands have the series name with low or high.
+
+    Examples
+    --------
+    >>> fig, (axes,) = figure()
+    >>> curves(axes, [0, 1], {"line": [2.0, 3.0]}, xlabel="x", ylabel="y")
+    >>> drawn(axes)["y"].tolist()
+    [2.0, 3.0]
+    """
+    rows: list[tuple[str, float, float]] = []
+    for line in axes.lines:
+        rows += _sampled(str(line.get_label()), np.asarray(line.get_xdata()), np.asarray(line.get_ydata()), points)
+    for number, band in enumerate(c for c in axes.collections if isinstance(c, FillBetweenPolyCollection)):
+        corners = band.get_paths()[0].vertices
+        frame = pd.DataFrame(np.asarray(corners), columns=["x", "y"]).groupby("x")["y"].agg(["min", "max"])
+        for edge, column in (("low", "min"), ("high", "max")):
+            rows += _sampled(f"band {number + 1} {edge}", frame.index.to_numpy(), frame[column].to_numpy(), points)
+    for container in (c for c in axes.containers if isinstance(c, BarContainer)):
+        bars = container.patches
+        centres = np.array([bar.get_x() + bar.get_width() / 2 for bar in bars])
+        rows += _sampled(str(container.get_label()), centres, np.array([bar.get_height() for bar in bars]), points)
+    return pd.DataFrame(rows, columns=["series", "x", "y"])
+
+
+def _sampled(label: str, x: np.ndarray, y: np.ndarray, points: int) -> list[tuple[str, float, float]]:
+    keep = np.unique(np.linspace(0, len(x) - 1, min(points, len(x))).round().astype(int))
+    return [(label, float(x[k]), float(y[k])) for k in keep]

@@ -1,0 +1,127 @@
+"""Ways to make a noisy quadratic convex. All but `retry` are post-processing, hence free."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lib import checks
+from lib.allocation import Scales
+from lib.checks import InputError, Neighbours
+from lib.noise import RandomState, generator
+from lib.objective import Quadratic
+from lib.release import Budget, Ledger, Release, perturb, price
+
+
+def ridge(objective: Quadratic, amount: ArrayLike) -> Quadratic:
+    """Add `amount` to the diagonal of M, so every eigenvalue rises by it (001, Eq. 13).
+
+    Parameters
+    ----------
+    objective : Quadratic with batch (...)
+    amount : array broadcastable to (...)
+        It must be a function of public quantities; `deviations` gives 001's choice.
+
+    Examples
+    --------
+    >>> ridge(Quadratic(-np.eye(1), np.zeros(1), np.array(0.0)), 3.0).M.tolist()
+    [[2.0]]
+    """
+    lift = np.asarray(amount, dtype=np.float64)
+    if not np.isfinite(lift).all() or (lift < 0).any():
+        raise InputError("the ridge is negative or not finite: give numbers of at least zero")
+    return replace(objective, M=objective.M + lift[..., None, None] * np.eye(objective.p))
+
+
+def deviations(scales: Scales, k: float = 4.0) -> np.ndarray:
+    """Return k standard deviations of the noise on the diagonal of M: 001's ridge has k = 4 (Section 6.1)."""
+    return np.asarray(checks.positive(k, "k") * scales.deviation)
+
+
+def trim(objective: Quadratic, floor: ArrayLike = 0.0) -> Quadratic:
+    """Drop the eigenvectors of M whose eigenvalues are at most `floor`, from M and v alike (001, Eq. 14).
+
+    The result is positive semidefinite and bounded below. `solve.minimise` then gives the minimum-norm solution.
+
+    Parameters
+    ----------
+    objective : Quadratic with batch (...)
+    floor : array broadcastable to (...)
+        Zero is 001's rule; the solution's expected norm is then infinite. A positive public floor bounds it.
+
+    Examples
+    --------
+    >>> f = trim(Quadratic(np.diag([2.0, -1.0]), np.array([-4.0, 5.0]), np.array(0.0)))
+    >>> f.M.tolist(), f.v.tolist()
+    ([[2.0, 0.0], [0.0, 0.0]], [-4.0, 0.0])
+    """
+    level = np.asarray(floor, dtype=np.float64)
+    if not np.isfinite(level).all() or (level < 0).any():
+        raise InputError("the floor is negative or not finite: give numbers of at least zero")
+    values, vectors = np.linalg.eigh(objective.symmetric)
+    kept = values > level[..., None]
+    part = vectors * kept[..., None, :]
+    M = (part * np.where(kept, values, 0.0)[..., None, :]) @ np.swapaxes(vectors, -1, -2)
+    v = (part @ (np.swapaxes(vectors, -1, -2) @ objective.v[..., None]))[..., 0]
+    return replace(objective, M=(M + np.swapaxes(M, -1, -2)) / 2 + 0.0, v=v + 0.0)
+
+
+def retry(
+    objective: Quadratic,
+    scales: Scales,
+    random_state: RandomState = None,
+    *,
+    neighbours: Neighbours = "replace",
+    budget: Budget | None = None,
+    limit: int = 100_000,
+) -> Release:
+    """Release until the noisy M is positive definite: twice the cost of one release (001, Lemma 5).
+
+    To spend epsilon, pass scales for half of it. The number of runs must stay secret, and so must time.
+
+    Parameters
+    ----------
+    objective : Quadratic with its domain
+    scales : Scales
+    random_state : None, int, SeedSequence or Generator
+    neighbours : {"replace", "add_remove"}
+    budget : Budget, optional
+    limit : int
+        Runs after which to give up with an error.
+
+    Raises
+    ------
+    InputError
+        If `limit` runs were all indefinite. Lemma 5 does not cover this outcome: keep it to yourself.
+
+    Examples
+    --------
+    >>> from lib.allocation import functional
+    >>> from lib.domain import Box
+    >>> from lib.objective import linear
+    >>> box = Box([-1.0], [1.0], response=(-1.0, 1.0))
+    >>> f = linear([[1.0], [0.9], [-0.5]], [0.4, 0.3, -1.0], box)
+    >>> out = retry(f, functional(box, 0.5), random_state=3)
+    >>> bool(out.objective.M[0, 0] > 0), round(out.ledger.epsilon, 12)
+    (True, 1.0)
+    """
+    once = price(objective, scales, neighbours)
+    spend = replace(once, mechanism="Laplace, repeated until bounded", epsilon=2 * once.epsilon)
+    if budget is not None:
+        budget.charge(spend)
+    rng = generator(random_state)
+    assert objective.domain is not None  # `price` has refused it otherwise
+    left = checks.count(limit, "limit")
+    while left > 0:
+        tries = min(left, 256)
+        noisy = perturb(objective, scales, rng, draws=(tries,))
+        bounded = np.linalg.eigvalsh(noisy.symmetric)[:, 0] > 0
+        if bounded.any():
+            return Release(noisy[int(bounded.argmax())], scales, objective.domain, Ledger((spend,)))
+        left -= tries
+    raise InputError(
+        f"none of {limit} runs was bounded: repetition is hopeless here, use ridge and trim; "
+        "that it failed depends on the data and is not covered by the guarantee, so do not publish it"
+    )

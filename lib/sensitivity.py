@@ -1,0 +1,212 @@
+"""How far one record can move the coefficients of the least-squares objective.
+
+Write a scaled record as z = (t, x), with the constant column in x if there is one. All coefficients are entries
+of zz', so every L1 sensitivity, and every privacy loss of independent Laplace noise, is the same maximum
+
+    worst_case(A) = max over neighbours of sum_jk A_jk |(zz' - z'z'')_jk|,    A symmetric and nonnegative,
+
+where A says how much a unit change of an entry costs. `printed_linear` is what the papers use instead.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import optimize
+
+from lib import checks
+from lib.checks import FloatArray, InputError, Neighbours
+from lib.domain import Ball, Box, Domain
+
+minimize: Any = optimize.minimize  # its overloads know no array of unknown length
+
+
+def printed_linear(d: int) -> float:
+    """Return 2 (d + 1)^2, the sensitivity 001 (Section 4.2) and 000 (Lemma 2) print for d columns.
+
+    Examples
+    --------
+    >>> printed_linear(1), printed_linear(13)
+    (8.0, 392.0)
+    """
+    return 2.0 * (checks.count(d, "d") + 1) ** 2
+
+
+def worst_case(A: FloatArray, domain: Domain, neighbours: Neighbours = "replace") -> float:
+    """Return the largest weighted change of zz' between neighbours, or a proved upper bound of it.
+
+    Parameters
+    ----------
+    A : array of shape (p + 1, p + 1)
+        Symmetric, nonnegative cost per unit change of each entry of zz', the response first.
+    domain : Box or Ball
+    neighbours : {"replace", "add_remove"}
+        Replace one record by another (n is public), or add or remove one.
+
+    Returns
+    -------
+    float
+        Exact for add/remove, and for replace on a box whenever all predictors are treated alike and either
+        the response's own square is withheld or the box is symmetric. Otherwise an upper bound.
+
+    Notes
+    -----
+    The proofs are in the chapter on tight sensitivities.
+
+    Examples
+    --------
+    >>> worst_case(np.ones((3, 3)), Box([-1, -1], [1, 1], response=(-1, 1)))
+    9.0
+    """
+    A = _weights(A, domain)
+    if checks.neighbours(neighbours) == "replace" and domain.intercept:
+        A = A.copy()
+        A[1, 1] = 0.0  # the number of records, which replacing one does not change
+    if np.isinf(A).any():
+        return math.inf
+    largest = float(A.max())
+    if largest == 0:
+        return 0.0
+    A = A / largest
+    if isinstance(domain, Box):
+        return largest * (_box_replace(A, domain) if neighbours == "replace" else _box_add(A, domain))
+    if isinstance(domain, Ball):
+        return largest * (_ball_replace(A, domain) if neighbours == "replace" else _ball_add(A, domain))
+    raise InputError(f"domain is a {type(domain).__name__}: sensitivities are known for Box and Ball")
+
+
+def _weights(A: FloatArray, domain: Domain) -> FloatArray:
+    A = np.asarray(A, dtype=np.float64)
+    if A.shape != (domain.p + 1, domain.p + 1):
+        raise InputError(f"A has shape {A.shape}: the domain needs {(domain.p + 1, domain.p + 1)}")
+    if np.isnan(A).any() or (A < 0).any() or not np.allclose(A, A.T):
+        raise InputError("A is not symmetric and nonnegative: give the cost of a unit change of each entry")
+    return A
+
+
+def _box_bounds(domain: Box) -> FloatArray:
+    """Largest |z_j|: one for the response and the constant, the reach of the box for predictors."""
+    return np.asarray(np.r_[np.ones(1 + domain.intercept), np.full(domain.d, domain.reach)])
+
+
+def _box_add(A: FloatArray, domain: Box) -> float:
+    """|z_j z_k| is largest for all coordinates at once where every |z_j| is."""
+    r = _box_bounds(domain)
+    return float(r @ A @ r)
+
+
+def _box_replace(A: FloatArray, domain: Box) -> float:
+    """With u = |z + z'|/2 and w = |z - z'|/2, u + w <= r and the change is at most 4 u'Aw: maximise that."""
+    r = _box_bounds(domain)
+    first = 1 + domain.intercept
+    block = A[first:, first:]
+    alike = np.allclose(block - np.diag(np.diag(block)), block[0, -1] * (1 - np.eye(domain.d)), rtol=1e-14, atol=0) or (
+        domain.d == 1
+    )
+    alike = bool(alike and np.ptp(np.diag(block)) == 0 and all(np.ptp(A[i, first:]) == 0 for i in range(first)))
+    if alike and block[0, 0] >= block[0, -1]:
+        return _box_exchangeable(A, domain.d, domain.reach, first)
+    return _box_general(A, r, first)
+
+
+def _box_exchangeable(A: FloatArray, d: int, reach: float, first: int) -> float:
+    """All predictors alike, and their block positive semidefinite: by symmetry and concavity all u_j are equal.
+
+    What is left is a quadratic in (u_0, u_1) on a rectangle: u_0 of the response, u_1 of every predictor.
+    """
+    total = A[first:, first:].sum()
+    gamma = A[0, first] * d
+    constant = A[1, first] * d if first == 2 else 0.0
+    cross = A[0, 1] if first == 2 else 0.0
+
+    def change(s: float, u: float) -> float:
+        t, w = 1.0 - s, reach - u
+        return float(4 * (A[0, 0] * s * t + gamma * (s * w + u * t) + cross * t + constant * w + total * u * w))
+
+    hessian = -4 * np.array([[2 * A[0, 0], 2 * gamma], [2 * gamma, 2 * total]])
+    gradient = 4 * np.array([A[0, 0] + gamma * reach - cross, gamma + total * reach - constant])
+    return max(change(s, u) for s, u in _critical_points(gradient, hessian, (1.0, reach)))
+
+
+def _critical_points(g: FloatArray, H: FloatArray, upper: tuple[float, float]) -> Iterator[tuple[float, float]]:
+    """Where a quadratic with gradient g at the origin and Hessian H can be largest on [0, upper]."""
+    if abs(np.linalg.det(H)) > 1e-12 * np.abs(H).max() ** 2:
+        inside = np.linalg.solve(H, -g)
+        if (inside >= 0).all() and (inside <= upper).all():
+            yield float(inside[0]), float(inside[1])
+    for axis, end in itertools.product((0, 1), (0.0, 1.0)):
+        other, fixed = 1 - axis, end * upper[axis]
+        slope, curve = g[other] + H[other, axis] * fixed, H[other, other]
+        best = min(max(-slope / curve, 0.0), upper[other]) if curve < 0 else 0.0
+        for free in (0.0, best, upper[other]):
+            yield (fixed, free) if axis == 0 else (free, fixed)
+
+
+def _box_general(A: FloatArray, r: FloatArray, first: int) -> float:
+    """Bound max 4 u'A(r - u) from above: a concave relaxation, its maximum bounded by a duality gap.
+
+    Adding a multiple of the identity to A only raises the objective, because u_j (r_j - u_j) >= 0.
+    """
+    best = 0.0
+    for end in (0.0, 1.0) if A[0, 0] == 0 else (None,):  # without A_00 the objective is linear in u_0
+        low, high = np.zeros_like(r), r.copy()
+        if end is not None:
+            low[0] = high[0] = end
+        low[1:first] = high[1:first]  # the constant column never changes: u = 1, w = 0
+        free = low < high
+        lift = max(0.0, -float(np.linalg.eigvalsh(A[np.ix_(free, free)])[0]))
+        best = max(best, _concave_bound(A + lift * np.eye(len(r)), r, low, high))
+    return best
+
+
+def _concave_bound(B: FloatArray, r: FloatArray, low: FloatArray, high: FloatArray) -> float:
+    """Return the maximum of the concave 4 u'B(r - u) on a box, plus a proved bound of the solver's error."""
+
+    def change(u: FloatArray) -> float:
+        return float(4 * u @ B @ (r - u))
+
+    def slope(u: FloatArray) -> FloatArray:
+        return np.asarray(4 * B @ (r - 2 * u))
+
+    start, box = np.clip(r / 2, low, high), optimize.Bounds(low, high)
+    found = minimize(lambda u: -change(u), start, jac=lambda u: -slope(u), method="L-BFGS-B", bounds=box)
+    u = np.clip(found.x, low, high)
+    return change(u) + float(np.where(slope(u) > 0, high - u, low - u) @ slope(u))
+
+
+def _ball_replace(A: FloatArray, domain: Ball) -> float:
+    """Bound the change by spread(DSD) <= sqrt(2) |DAD|_F, for the best diagonal D; a unit ball lies in a box.
+
+    D rescales the response (and the constant) against the predictors, so that |D^-1 z|^2 <= 1 + sum 1/s.
+    """
+    first = 1 + domain.intercept
+
+    def bound(logs: FloatArray) -> float:
+        s = np.exp(logs)
+        scale = np.sqrt(np.r_[s, np.ones(domain.d)])
+        return float((1 + (1 / s).sum()) * math.sqrt(2) * np.linalg.norm(scale[:, None] * A * scale))
+
+    spread = float(minimize(bound, np.full(first, 0.25 * math.log(domain.d)), method="Nelder-Mead").fun)
+    box = Box(np.full(domain.d, -1), np.full(domain.d, 1), domain.response, intercept=domain.intercept)
+    return min(spread, _box_replace(A, box))
+
+
+def _ball_add(A: FloatArray, domain: Ball) -> float:
+    """Maximise z'Az over |x| <= 1 with response (and constant) one, by the dual of the trust-region problem."""
+    first = 1 + domain.intercept
+    W, b = A[first:, first:], A[:first, first:].sum(axis=0)
+    values, vectors = np.linalg.eigh(W)
+    top, beta = float(values[-1]), vectors.T @ b
+    norm = float(np.linalg.norm(b))
+
+    def excess(gap: float) -> float:
+        return float(np.linalg.norm(beta / (top + gap - values)) - 1)
+
+    tiny = 1e-13 * max(1.0, abs(top))
+    inside = norm > tiny and excess(tiny) > 0
+    gap = float(optimize.brentq(excess, tiny, norm + tiny, xtol=1e-15)) if inside else tiny
+    return float(A[:first, :first].sum() + top + gap + (beta**2 / (top + gap - values)).sum())
