@@ -116,12 +116,17 @@ class Domain:
         >>> Z.ravel().tolist(), t.tolist()
         ([-1.0, 1.0], [0.0, 1.0])
         """
+        table = self.table(X, y)
+        return table[:, 1:], table[:, 0]
+
+    def table(self, X: ArrayLike, y: ArrayLike) -> FloatArray:
+        """Return the clipped records (t, Z) in scaled units as one array of shape (n, p + 1)."""
         rows, target = checks.rows(X, y, self.d)
         table = np.empty((len(rows), self.p + 1))
         for start in range(0, len(rows), BLOCK):
             stop = min(start + BLOCK, len(rows))
             self.scale_block(rows[start:stop], target[start:stop], table[start:stop])
-        return table[:, 1:], table[:, 0]
+        return table
 
     def scale_block(self, X: NDArray[Any], y: NDArray[Any], out: FloatArray) -> None:
         """Write the scaled records (t, Z) of one block into `out` of shape (n, p + 1)."""

@@ -27,6 +27,7 @@ from lib.release import perturb
 from lib.solve import NONE, Penalty
 
 Metric = Literal["mse", "rmse"]
+Labels = NDArray[np.int16]  # numpy sorts integers of this size by counting
 
 
 @dataclass(frozen=True)
@@ -38,11 +39,14 @@ class CrossValidation:
 
     def __post_init__(self) -> None:
         checks.count(self.repeats, "repeats")
-        checks.count(self.folds, "folds", 2)
+        if checks.count(self.folds, "folds", 2) > np.iinfo(np.int16).max:
+            raise InputError(f"folds is {self.folds}: give at most {np.iinfo(np.int16).max}")
 
-    def labels(self, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
-        """Return the fold of each record."""
-        return rng.permutation(n) % self.folds
+    def labels(self, n: int, rng: np.random.Generator) -> Labels:
+        """Return the fold of each record; folds differ in size by one record at most."""
+        labels = (np.arange(n) % self.folds).astype(np.int16)
+        rng.shuffle(labels)
+        return labels
 
     @property
     def tested(self) -> tuple[int, ...]:
@@ -62,9 +66,11 @@ class Holdout:
         if not 0 < checks.finite(self.share, "share") < 1:
             raise InputError(f"share is {self.share:g}: give the held-out share, between 0 and 1")
 
-    def labels(self, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    def labels(self, n: int, rng: np.random.Generator) -> Labels:
         """Return 0 for records held out and 1 for the others."""
-        return (rng.permutation(n) >= round(self.share * n)).astype(np.intp)
+        labels = (np.arange(n) >= round(self.share * n)).astype(np.int16)
+        rng.shuffle(labels)
+        return labels
 
     @property
     def tested(self) -> tuple[int, ...]:
@@ -138,17 +144,19 @@ def functional_mechanism(
     return Method(name, fit)
 
 
-def fold_moments(table: FloatArray, labels: NDArray[np.intp], folds: int, domain: Domain) -> Quadratic:
+def fold_moments(table: FloatArray, labels: Labels, folds: int, domain: Domain) -> Quadratic:
     """Return the objective of each fold, stacked, from records (t, Z) of shape (n, p + 1) and their labels.
 
-    Records are grouped block by block, so the gathering stays in the processor's cache.
+    Records are grouped block by block into one buffer, so the gathering stays in the processor's cache.
     """
     gram = np.zeros((folds, table.shape[1], table.shape[1]))
+    buffer = np.empty((min(BLOCK, len(table)), table.shape[1]))
     for start in range(0, len(table), BLOCK):
         part = labels[start : start + BLOCK]
         order = np.argsort(part, kind="stable")
         edges = np.searchsorted(part[order], np.arange(folds + 1))
-        block = table[start : start + BLOCK][order]
+        block = buffer[: len(order)]
+        np.take(table[start : start + BLOCK], order, axis=0, out=block, mode="clip")  # "raise" would copy
         for fold in range(folds):
             rows = block[edges[fold] : edges[fold + 1]]
             gram[fold] += rows.T @ rows
@@ -206,8 +214,7 @@ def sweep(
     for metric in metrics:
         checks.choice(metric, ("mse", "rmse"), "metric")
     root = noise.seed_sequence(random_state)
-    table = domain.scale(X, y)[0].base
-    assert table is not None  # scale returns two views of one table
+    table = domain.table(X, y)
     tasks = (
         delayed(_partition)(table, domain, methods, budgets, protocol, root, repeat, tuple(metrics))
         for repeat in range(protocol.repeats)
@@ -235,8 +242,7 @@ def _partition(
     size = np.bincount(labels)[tested]
     frames = []
     for method in methods:
-        rng = noise.spawn(root, repeat, 1, zlib.crc32(method.name.encode()))
-        theta = method.fit(train, epsilons, rng)
+        theta = method.fit(train, epsilons, method_generator(root, repeat, method))
         error = np.maximum(test[:, None](theta), 0.0) / size[:, None] * domain.half_width**2
         fold, column = np.indices(error.shape)
         keys = {
@@ -249,6 +255,17 @@ def _partition(
             value = np.sqrt(error) if metric == "rmse" else error
             frames.append(pd.DataFrame(keys | {"metric": metric, "value": value.ravel()}))
     return pd.concat(frames, ignore_index=True)
+
+
+def method_generator(root: np.random.SeedSequence, repeat: int, method: Method) -> np.random.Generator:
+    """Return the random numbers of one method on one partition, which no other method or partition shares.
+
+    Examples
+    --------
+    >>> float(method_generator(noise.seed_sequence(1), 0, no_privacy("a")).random()) < 1
+    True
+    """
+    return noise.spawn(root, repeat, 1, zlib.crc32(method.name.encode()))
 
 
 def summarise(frame: pd.DataFrame, low: float = 0.2, high: float = 0.8) -> pd.DataFrame:

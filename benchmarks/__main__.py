@@ -1,0 +1,159 @@
+"""`make bench`: print every ratio beside what was asked for, and the peak memory of our side.
+
+Both sides of a ratio run in this process, on one BLAS thread, on generated data; the best of several runs counts.
+Ends with an error if a ratio misses its limit.
+"""
+
+import os
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+
+from lib import allocation, datasets, experiment, noise, objective, release, repair, solve
+from lib.domain import Box
+from lib.objective import Quadratic
+from lib.solve import Penalty
+
+N, D = 370_000, 13
+EPSILONS = (3.2, 1.6, 0.8, 0.4, 0.2, 0.1)
+
+
+def best(run: Callable[[], Any], repeats: int = 7) -> float:
+    """Return the shortest time of one run, in milliseconds."""
+    run()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    return 1e3 * min(times)
+
+
+def peak(run: Callable[[], Any]) -> float:
+    """Return the most memory a run holds beyond its inputs, in megabytes."""
+    tracemalloc.start()
+    run()
+    held = tracemalloc.get_traced_memory()[1] / 1e6
+    tracemalloc.stop()
+    return held
+
+
+def repaired(released: release.Release) -> np.ndarray:
+    """Return the minimiser after 001's repairs."""
+    lifted = repair.ridge(released.objective, repair.deviations(released.scales))
+    return solve.minimise(repair.trim(lifted))
+
+
+def single_fit() -> list[tuple[str, float, str, float]]:
+    """One private fit against the two matrix products it cannot do without."""
+    rng = np.random.default_rng(1)
+    box = Box(np.zeros(D), np.full(D, 100.0), response=(0.0, 1e5))
+    X, y = rng.uniform(0, 100, (N, D)), rng.uniform(0, 1e5, N)
+    table = box.table(X, y)
+    scales = allocation.functional(box, 0.8)
+
+    def from_scaled() -> np.ndarray:
+        return repaired(release.release(objective.from_gram(table.T @ table, box), scales, 1))
+
+    def from_raw() -> np.ndarray:
+        return repaired(release.release(objective.linear(X, y, box), allocation.functional(box, 0.8), 1))
+
+    limit = best(lambda: (X.T @ X, X.T @ y))
+    assert np.allclose(from_scaled(), from_raw())
+    return [
+        ("moments and one private fit, from scaled rows", best(from_scaled) / limit, "at most 1.3", peak(from_scaled)),
+        ("whole fit from raw rows", best(from_raw) / limit, "at most 4", peak(from_raw)),
+    ]
+
+
+def sweep() -> list[tuple[str, float, str, float]]:
+    """50 x 5 folds x 6 budgets from fold moments against refitting from rows each time, with equal errors."""
+    rng = np.random.default_rng(2)
+    box = Box(-np.ones(D), np.ones(D), response=(-1.0, 1.0))
+    X = rng.uniform(-1, 1, (N, D))
+    y = np.clip(X @ rng.normal(size=D) / 8 + rng.normal(size=N) / 4, -1, 1)
+    method = experiment.functional_mechanism("FM", box)
+    protocol = experiment.CrossValidation(50, 5)
+    budgets = np.array(EPSILONS)
+
+    def ours() -> Any:
+        return experiment.sweep(X, y, box, [method], EPSILONS, protocol, random_state=3)
+
+    def refit(repeats: int) -> np.ndarray:
+        Z, t = box.scale(X, y)
+        root, errors = noise.seed_sequence(3), np.empty((repeats, 5, len(budgets)))
+        for repeat in range(repeats):
+            labels = protocol.labels(N, noise.spawn(root, repeat, 0))
+            for fold in range(5):
+                for k in range(len(budgets)):
+                    train, test = labels != fold, labels == fold
+                    Q, s = Z[train], t[train]
+                    one = Quadratic(Q.T @ Q, -2 * Q.T @ s, s @ s, box)
+                    # The library draws the noise of all folds and budgets at once: draw them all, use one.
+                    stack = Quadratic(
+                        np.tile(one.M, (5, 1, 1, 1)), np.tile(one.v, (5, 1, 1)), np.tile(one.c, (5, 1)), box
+                    )
+                    theta = method.fit(stack, budgets, experiment.method_generator(root, repeat, method))[fold, k]
+                    errors[repeat, fold, k] = np.sqrt(np.mean((Z[test] @ theta - t[test]) ** 2))
+        return errors
+
+    time_ours = best(ours, 3)
+    start = time.perf_counter()
+    errors = refit(protocol.repeats)
+    time_refit = 1e3 * (time.perf_counter() - start)
+    difference = np.abs(ours()["value"].to_numpy() - errors.ravel()).max()
+    assert difference < 1e-9, f"the two sides disagree by {difference}"
+    return [("sweep of 50 x 5 folds x 6 budgets, against refitting", time_refit / time_ours, "at least 30", peak(ours))]
+
+
+def elastic_net() -> list[tuple[str, float, str, float]]:
+    """One elastic net inside a sweep against building the CVXPY problem anew, with equal solutions."""
+    data = datasets.wine()
+    box = data.box()
+    scales = allocation.functional(box, np.array(EPSILONS))
+    noisy = release.perturb(objective.linear(data.X, data.y, box), scales, 4, draws=(50,))
+    convex = repair.trim(repair.ridge(noisy, repair.deviations(scales)), scales.deviation)
+    penalty = Penalty(20.0, alpha=0.5)
+
+    def rebuilt(one: Quadratic) -> np.ndarray:
+        theta = cp.Variable(one.p)
+        size = np.trace(one.M)
+        goal = cp.quad_form(theta, cp.psd_wrap(one.M / size)) + one.v / size @ theta
+        goal += penalty.l2 / size * cp.sum_squares(theta) + penalty.l1 / size * cp.norm1(theta)
+        cp.Problem(cp.Minimize(goal)).solve(solver=cp.SCS, eps_abs=1e-10, eps_rel=1e-10, max_iters=200_000)
+        return np.asarray(theta.value)
+
+    problems = [convex[i, j] for i in range(10) for j in range(len(EPSILONS))]
+    expected = np.array([rebuilt(one) for one in problems])
+    difference = np.abs(solve.minimise(convex, penalty)[:10].reshape(expected.shape) - expected).max()
+    assert difference < 1e-6, f"the two sides disagree by {difference}"
+    ours = best(lambda: solve.minimise(convex, penalty)) / (50 * len(EPSILONS))
+    theirs = best(lambda: [rebuilt(one) for one in problems], 3) / len(problems)
+    memory = peak(lambda: solve.minimise(convex, penalty))
+    return [("elastic net in a sweep, against rebuilding it in CVXPY", theirs / ours, "at least 20", memory)]
+
+
+def main() -> None:
+    """Run all, print a table, and fail if a limit is missed."""
+    missed = []
+    print(f"{'what':58}{'ratio':>8}  {'asked':14}{'peak MB':>8}")
+    for case in (single_fit, sweep, elastic_net):
+        for name, ratio, asked, memory in case():
+            print(f"{name:58}{ratio:8.2f}  {asked:14}{memory:8.1f}", flush=True)
+            limit = float(asked.split()[-1])
+            if ratio > limit if "most" in asked else ratio < limit:
+                missed.append(name)
+    if missed:
+        sys.exit("missed: " + "; ".join(missed))
+
+
+if __name__ == "__main__":
+    main()
