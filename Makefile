@@ -40,8 +40,10 @@ bench: env
 reference: env
 	python tools/reference.py $(CHAPTERS)
 
+lab: export JUPYTER_CONFIG_DIR := $(CURDIR)/$(VENV)/jupyter
 lab: env
-	@command -v jupyter-lab >/dev/null || pip install --quiet "jupyterlab<5"
+	@test -x $(BIN)/jupyter-lab || pip install --quiet jupyterlab==4.6.6 jupytext==1.18.1
+	@jupytext-config set-default-viewer markdown
 	jupyter lab book
 
 lock: env
