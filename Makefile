@@ -3,11 +3,12 @@ SHELL := /bin/sh
 PYTHON ?= python3
 VENV := .venv
 BIN := $(CURDIR)/$(VENV)/bin
+OUTSIDE := $(PATH)
 export PATH := $(BIN):$(PATH)
 export OPENBLAS_NUM_THREADS ?= 1
 unexport PYTHONPATH PYTHONHOME
 
-.PHONY: help book test fast bench reference lock lab clean env
+.PHONY: help book test lint fast bench reference lock lab clean env
 
 help:
 	@echo "make book       set up, run every chapter, build the HTML book"
@@ -19,17 +20,23 @@ help:
 	@echo "make lock       pin requirements.txt anew"
 
 env:
-	@$(PYTHON) tools/setup.py $(VENV)
+	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) was not found; Python 3.11 or newer is needed" >&2; exit 1; }
+	@PATH="$(OUTSIDE)" $(PYTHON) tools/setup.py $(VENV)
 
 book: env
-	@jupyter-book build . --all -W -n --keep-going
+	@jupyter-book build . --all -W -n --keep-going || \
+		{ echo "The book was not built: the first error above says why." >&2; exit 1; }
 	@echo "The book is at $(CURDIR)/_build/html/index.html"
 
-test: book
+lint: env
 	ruff format --check .
 	ruff check .
 	mypy
-	pytest --nbval --cov --cov-fail-under=95 --cov-report=term:skip-covered
+
+test: lint book
+	@command -v chromium || command -v chromium-browser || command -v google-chrome || \
+		echo "There is no Chromium here: the built pages will not be looked at. On Debian: apt-get install chromium"
+	pytest --nbval -rs --cov --cov-fail-under=95 --cov-report=term:skip-covered
 
 fast: env
 	pytest -m "not slow and not browser"

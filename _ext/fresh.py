@@ -1,16 +1,22 @@
-"""Never show outputs of an older library: what the chapters import is part of the key of every cache."""
+"""Never show outputs of an older library: whatever the chapters read is part of the key of every cache."""
 
 import hashlib
+import shutil
+import sys
+from importlib.metadata import distributions
 from pathlib import Path
 
-INPUTS = ("lib/**/*.py", "data/**/*", "book/verdicts/claims/**/*.yml", "requirements.txt")
+READ = ("lib/**/*.py", "data/**/*", "book/verdicts/claims/**/*.yml")
 
 
 def fingerprint(root):
-    digest = hashlib.sha256()
-    for path in sorted({p for pattern in INPUTS for p in Path(root).glob(pattern) if p.is_file()}):
-        digest.update(f"{path.relative_to(root)}\0".encode())
-        digest.update(path.read_bytes())
+    """A name for the library, the data, the claims, and the Python and packages in use."""
+    packages = sorted(f"{package.name}=={package.version}" for package in distributions())
+    digest = hashlib.sha256("\n".join([sys.version, *packages]).encode())
+    for path in sorted({p for pattern in READ for p in Path(root).glob(pattern) if p.is_file()}):
+        if "__pycache__" not in path.parts:
+            content = hashlib.sha256(path.read_bytes()).hexdigest()
+            digest.update(f"\n{path.relative_to(root)} {content}".encode())
     return digest.hexdigest()[:16]
 
 
@@ -18,7 +24,11 @@ def use_fresh_cache(app, config):
     key = fingerprint(app.confdir)
     # Sphinx reads every page again when a value of kind "env" changes, and the outputs come from a cache of this key.
     config.library_fingerprint = key
-    config.nb_execution_cache_path = str(Path(app.outdir).parent / ".jupyter_cache" / key)
+    cache = Path(app.outdir).parent / ".jupyter_cache"
+    config.nb_execution_cache_path = str(cache / key)
+    for stale in cache.glob("*"):
+        if stale.name != key:
+            shutil.rmtree(stale) if stale.is_dir() else stale.unlink()
 
 
 def setup(app):

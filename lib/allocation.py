@@ -52,11 +52,13 @@ class Scales:
 
     def __post_init__(self) -> None:
         for name in ("M", "v"):
-            view = np.asarray(getattr(self, name), dtype=np.float64).view()
-            if np.isnan(view).any() or (view < 0).any():
+            own = np.array(checks.numeric(getattr(self, name), name), dtype=np.float64)  # a copy nobody else can write
+            if np.isnan(own).any() or (own < 0).any():
                 raise InputError(f"the scales {name} hold a negative number or NaN: give numbers of at least zero")
-            view.flags.writeable = False
-            object.__setattr__(self, name, view)
+            own.flags.writeable = False
+            object.__setattr__(self, name, own)
+        if self.c != math.inf and checks.finite(self.c, "c") < 0:
+            raise InputError(f"the scale c is {self.c:g}: give a number of at least zero, or infinity to withhold it")
         if self.v.ndim == 0 or self.M.shape != (*self.v.shape, self.v.shape[-1]):
             raise InputError(f"scales have shapes M {self.M.shape}, v {self.v.shape}: give (..., p, p) and (..., p)")
 
@@ -65,7 +67,7 @@ class Scales:
         f = np.asarray(factor, dtype=np.float64)
         if f.ndim and not math.isinf(self.c):
             raise InputError("a stack of scales withholds the constant: leave c infinite")
-        c = self.c * float(f) if f.ndim == 0 else self.c
+        c = self.c if math.isinf(self.c) else self.c * float(f)  # withheld stays withheld, whatever the factor
         return Scales(f[..., None, None] * self.M, f[..., None] * self.v, c, self.ordered)
 
     @property
@@ -113,6 +115,11 @@ def unit_scales(
         Release the degree-zero coefficient too.
     public_count : bool
         The first column is the constant and n is public: M_00 = n needs no noise.
+
+    Examples
+    --------
+    >>> unit_scales("triangle", 2).M.tolist(), unit_scales("triangle", 2).v.tolist()
+    ([[1.0, 1.0], [1.0, 1.0]], [2.0, 2.0])
     """
     checks.choice(convention, ("monomial", "ordered", "copied", "triangle"), "convention")
     ones = np.ones((checks.count(p, "p"), p))

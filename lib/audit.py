@@ -8,9 +8,10 @@ import numpy as np
 
 from lib import checks
 from lib.allocation import Scales
-from lib.checks import FloatArray, Neighbours
+from lib.checks import FloatArray, InputError, Neighbours
 from lib.domain import Domain
 from lib.noise import RandomState, generator
+from lib.objective import Quadratic
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,11 @@ def worst_pair(
         Starting points, climbed side by side, and steps of each.
     random_state : None, int, SeedSequence or Generator
 
+    Raises
+    ------
+    InputError
+        If a number that a record can change has scale zero, or scales and domain do not match.
+
     Examples
     --------
     >>> from lib.allocation import functional
@@ -61,13 +67,17 @@ def worst_pair(
     A = scales.cost()
     if neighbours == "replace" and domain.intercept:
         A[1, 1] = 0.0
+    if A.shape != (domain.p + 1, domain.p + 1):
+        raise InputError(f"scales have {len(A) - 1} columns and the domain {domain.p}: match them")
+    if not np.isfinite(A).all():
+        raise InputError("a number that a record can change has scale zero: its loss is infinite, nothing to search")
     shape = (checks.count(restarts, "restarts"), domain.p + 1)
-    z, other = (_project(rng.uniform(-1.5, 1.5, shape), domain) for _ in range(2))
+    z, other = (_start(shape, domain, rng) for _ in range(2))
     if neighbours == "add_remove":
         other = np.zeros(shape)
     best, kept = _loss(A, z, other), (z, other)
     for step in range(checks.count(steps, "steps")):
-        rate = rng.uniform(0.0, 2.0, (shape[0], 1)) / (A.max() * (1 + step / 20))
+        rate = rng.uniform(0.0, 4.0, (shape[0], 1)) * 1e-5 ** (step / steps) / (A.sum(axis=1).max() or 1.0)
         signed = A * np.sign(_outer(z) - _outer(other))
         z = _project(z + rate * (signed @ z[..., None])[..., 0], domain)
         if neighbours == "replace":
@@ -78,6 +88,52 @@ def worst_pair(
         kept = (np.where(better[:, None], z, kept[0]), np.where(better[:, None], other, kept[1]))
     top = int(best.argmax())
     return Pair(kept[0][top], kept[1][top], float(best[top]))
+
+
+def log_ratio(output: Quadratic, one: Quadratic, other: Quadratic, scales: Scales) -> FloatArray:
+    """Return the log of the ratio of the densities at an output, given two objectives: the privacy loss there.
+
+    Parameters
+    ----------
+    output : Quadratic with batch (...)
+        What was released, as `release.perturb` returns it.
+    one, other : Quadratic
+        The objectives of two data sets. A number released without noise must be the same in both.
+    scales : Scales
+
+    Returns
+    -------
+    array of shape (...)
+
+    Examples
+    --------
+    >>> from lib.allocation import functional
+    >>> from lib.domain import Box
+    >>> from lib.objective import linear
+    >>> box = Box([-1.0], [1.0], response=(-1.0, 1.0))
+    >>> f, g = linear([[1.0], [1.0]], [1.0, 1.0], box), linear([[1.0], [1.0]], [1.0, -1.0], box)
+    >>> round(float(log_ratio(f, f, g, functional(box, 1.0, convention="monomial"))), 12)
+    1.0
+    """
+    used = np.ones_like(scales.M) if scales.ordered else np.triu(np.ones_like(scales.M))
+    quadratic = _log_ratio(output.M, one.M, other.M, scales.M) * used
+    loss = quadratic.sum(axis=(-1, -2)) + _log_ratio(output.v, one.v, other.v, scales.v).sum(axis=-1)
+    return np.asarray(loss if np.isinf(scales.c) else loss + _log_ratio(output.c, one.c, other.c, np.array(scales.c)))
+
+
+def _log_ratio(x: FloatArray, a: FloatArray, b: FloatArray, scale: FloatArray) -> FloatArray:
+    if ((scale == 0) & (a != b)).any():
+        raise InputError("a number that differs between the data sets has scale zero: its loss is infinite")
+    return np.asarray((np.abs(x - b) - np.abs(x - a)) / np.where(scale == 0, 1.0, scale) * (scale > 0))
+
+
+def _start(shape: tuple[int, int], domain: Domain, rng: np.random.Generator) -> FloatArray:
+    """Random records of all sizes; in every other one the predictors are equal, as in many worst cases."""
+    first = 1 + domain.intercept
+    z = rng.uniform(-1.0, 1.0, shape)
+    z[:, first:] *= rng.uniform(0.0, 1.0, (shape[0], 1))
+    z[::2, first:] = z[::2, first : first + 1]
+    return _project(z, domain)
 
 
 def _outer(z: FloatArray) -> FloatArray:

@@ -56,20 +56,17 @@ def positive(value: Any, name: str) -> float:
 def finite(value: Any, name: str) -> float:
     """Return `value` as a finite float."""
     try:
-        number = float(value)
+        number = math.nan if isinstance(value, str | bytes) else float(value)
     except (TypeError, ValueError):
-        raise InputError(f"{name} is {value!r}: give one finite number") from None
+        number = math.nan
     if not math.isfinite(number):
-        raise InputError(f"{name} is {number}: give a finite number")
+        raise InputError(f"{name} is {value!r}: give one finite number")
     return number
 
 
 def epsilons(value: Any) -> FloatArray:
     """Return a privacy budget, or an array of budgets to be studied side by side, as floats above zero."""
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"epsilon is {value!r}: give a number above zero") from None
+    array = numeric(value, "epsilon").astype(np.float64)
     bad = array[~(np.isfinite(array) & (array > 0))]
     if bad.size or not array.size:
         shown = f"{bad.flat[0]:g}" if bad.size else "empty"
@@ -117,7 +114,7 @@ def numeric(value: Any, name: str) -> NDArray[Any]:
         array = np.asarray(value)
     except ValueError:
         raise InputError(f"{name} has rows of different lengths: give a rectangular array") from None
-    if array.dtype.kind == "O":
+    if array.dtype.kind == "O" and not any(isinstance(entry, str | bytes) for entry in array.flat):
         with contextlib.suppress(TypeError, ValueError):
             array = array.astype(np.float64)
     if array.dtype.kind not in "biuf":

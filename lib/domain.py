@@ -132,15 +132,15 @@ class Domain:
         """Write the scaled records (t, Z) of one block into `out` of shape (n, p + 1)."""
         Z = out[:, 1 + self.intercept :]
         np.subtract(X, self.shift, out=Z)
-        np.subtract(y, sum(self.response) / 2, out=out[:, 0])
+        np.subtract(y, sum(self.response) / 2, out=out[:, 0], dtype=np.float64)  # or float32 stays so
         if self.intercept:
             out[:, 1] = 1.0
         checks.all_finite(out[:, 0], "y")
         checks.all_finite(Z, "X")
         with np.errstate(over="ignore"):
             Z /= self.unit
+            out[:, 0] /= self.half_width
         self.clip(Z)
-        out[:, 0] /= self.half_width
         np.clip(out[:, 0], -1.0, 1.0, out=out[:, 0])
 
     def unscale(self, theta: ArrayLike) -> Model:
@@ -154,7 +154,7 @@ class Domain:
         """
         scaled = checks.vector(theta, "theta")
         if len(scaled) != self.p:
-            raise InputError(f"theta has {len(scaled)} entries: the domain has {self.p} columns")
+            raise InputError(f"theta has {len(scaled)} entries: give {self.p}, one per column of the domain")
         slopes = self.half_width * scaled[int(self.intercept) :] / self.unit
         constant = self.half_width * scaled[0] if self.intercept else 0.0
         return Model(float(sum(self.response) / 2 + constant - slopes @ self.shift), slopes)
@@ -199,7 +199,7 @@ class Box(Domain):
         low, high = checks.vector(lower, "lower"), checks.vector(upper, "upper")
         if len(low) != len(high):
             raise InputError(f"lower has {len(low)} entries and upper has {len(high)}: give one pair per predictor")
-        for j in np.flatnonzero(low >= high):
+        for j in np.flatnonzero(~_apart(low, high)):
             raise InputError(f"predictor {j} has bounds [{low[j]:g}, {high[j]:g}]: give lower < upper")
         _set(self, lower=tuple(low.tolist()), upper=tuple(high.tolist()), response=_interval(response))
         _set(self, intercept=bool(intercept), corner=bool(corner), leaky=leaky)
@@ -318,9 +318,15 @@ def _set(instance: Any, **values: Any) -> None:
         object.__setattr__(instance, name, value)
 
 
+def _apart(low: Any, high: Any) -> Any:
+    """Tell where low < high, with middle and width that a floating-point number can hold."""
+    with np.errstate(over="ignore"):
+        return (low < high) & np.isfinite(low + high) & np.isfinite(high - low) & ((high - low) / 2 > 0)
+
+
 def _interval(response: tuple[float, float]) -> tuple[float, float]:
     pair = checks.vector(response, "response")
-    if len(pair) != 2 or pair[0] >= pair[1]:
+    if len(pair) != 2 or not _apart(pair[0], pair[1]):
         raise InputError(f"response bounds are {tuple(pair.tolist())}: give (lower, upper) with lower < upper")
     return float(pair[0]), float(pair[1])
 

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
-from tqdm.auto import tqdm
+from tqdm import tqdm  # not tqdm.auto: in a notebook without widgets it warns
 
 from lib import allocation, checks, noise, repair, solve
 from lib.allocation import Convention
@@ -129,6 +129,12 @@ def functional_mechanism(
         Eigenvalues to trim, in the same unit; None not to trim, and then an indefinite draw is refused.
     penalty : Penalty
     solver : function of (objective, penalty)
+
+    Examples
+    --------
+    >>> from lib.datasets import wine
+    >>> functional_mechanism("tight noise", wine().box(), ridge=4.0).private
+    True
     """
     unit = allocation.functional(domain, 1.0, sensitivity=sensitivity, convention=convention, neighbours=neighbours)
 
@@ -149,6 +155,8 @@ def fold_moments(table: FloatArray, labels: Labels, folds: int, domain: Domain) 
 
     Records are grouped block by block into one buffer, so the gathering stays in the processor's cache.
     """
+    if len(labels) != len(table) or labels.min() < 0 or labels.max() >= folds:
+        raise InputError(f"labels do not fit: give one of {folds} folds, from 0, for each of {len(table)} records")
     gram = np.zeros((folds, table.shape[1], table.shape[1]))
     buffer = np.empty((min(BLOCK, len(table)), table.shape[1]))
     for start in range(0, len(table), BLOCK):
@@ -207,10 +215,12 @@ def sweep(
     >>> frame.shape, bool(0.7 < frame.value.mean() < 0.9)
     ((2, 6), True)
     """
-    budgets = checks.epsilons(list(epsilons))
+    budgets = np.atleast_1d(checks.epsilons(epsilons))
     names = [method.name for method in methods]
     if len(set(names)) != len(names) or not names:
         raise InputError(f"method names are {names}: give at least one method, and each a name of its own")
+    if not metrics:
+        raise InputError("there are no metrics: give 'mse', 'rmse' or both")
     for metric in metrics:
         checks.choice(metric, ("mse", "rmse"), "metric")
     root = noise.seed_sequence(random_state)
@@ -234,12 +244,16 @@ def _partition(
     metrics: tuple[Metric, ...],
 ) -> pd.DataFrame:
     labels = protocol.labels(len(table), noise.spawn(root, repeat, 0))
-    folds = fold_moments(table, labels, int(labels.max()) + 1, domain)
     tested = list(protocol.tested)
+    size = np.bincount(labels, minlength=len(tested))[tested]
+    if size.min() == 0 or size.max() == len(table):
+        raise InputError(
+            f"{protocol} leaves nothing to train on or to test on of {len(table)} records: use more records"
+        )
+    folds = fold_moments(table, labels, int(labels.max()) + 1, domain)
     test = folds[tested]
     total = folds.sum()
     train = Quadratic(total.M - test.M, total.v - test.v, total.c - test.c, domain)[:, None]
-    size = np.bincount(labels)[tested]
     frames = []
     for method in methods:
         theta = method.fit(train, epsilons, method_generator(root, repeat, method))
@@ -284,6 +298,8 @@ def summarise(frame: pd.DataFrame, low: float = 0.2, high: float = 0.8) -> pd.Da
         raise InputError(f"the band is ({low:g}, {high:g}): give two quantiles, the lower one first")
 
     def error(values: pd.Series) -> float:
+        if len(values) == 1:
+            return float("nan")  # one value says nothing about its spread
         half = 0.5 / np.sqrt(len(values))
         return float(np.ptp(values.quantile([max(0.0, 0.5 - half), min(1.0, 0.5 + half)])) / 2)
 

@@ -119,7 +119,8 @@ def load(path: Path = CLAIMS) -> dict[str, Claim]:
             try:
                 claim = Claim(chapter=chapter, **record)
             except TypeError as error:
-                raise InputError(f"claim {record.get('id')}: {error}") from error
+                name = record.get("id") if isinstance(record, dict) else repr(record)
+                raise InputError(f"claim {name} in {file.name}: {error}") from error
             if claim.id in claims:
                 raise InputError(f"claim {claim.id} stands twice: give each an id of its own")
             claims[claim.id] = claim
@@ -189,4 +190,7 @@ def everything() -> Table:
 def _same(found: Any, expected: Any, tolerance: float) -> bool:
     if isinstance(expected, bool | str):
         return bool(found == expected)
-    return abs(float(found) - float(expected)) <= tolerance + 1e-12
+    if isinstance(found, str):
+        return False
+    found, expected = float(found), float(expected)
+    return bool(found == expected or abs(found - expected) <= tolerance + 1e-12)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lib import checks
 from lib.checks import FloatArray, InputError
 
 RandomState = int | np.random.SeedSequence | np.random.Generator | None
@@ -38,9 +39,8 @@ def spawn(random_state: RandomState, *keys: int) -> np.random.Generator:
     >>> float(spawn(7, 2).random()) == float(spawn(7, 2).random())
     True
     """
-    if isinstance(random_state, np.random.Generator):
-        raise InputError("random_state is a Generator, whose state moves: give a seed to name tasks by")
     root = seed_sequence(random_state)
+    keys = tuple(checks.count(key, "key", 0) for key in keys)
     return np.random.default_rng(np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, *keys)))
 
 
@@ -58,10 +58,27 @@ def laplace(scale: ArrayLike, shape: tuple[int, ...], random_state: RandomState 
     >>> laplace([0.0, 1.0], (2,), random_state=1)[0]
     np.float64(0.0)
     """
-    b = np.asarray(scale, dtype=np.float64)
+    b = np.asarray(checks.numeric(scale, "scale"), dtype=np.float64)
     if not np.isfinite(b).all() or (b < 0).any():
         raise InputError("a Laplace scale is negative or not finite: give numbers of at least zero")
+    try:
+        b = np.broadcast_to(b, shape)  # a plain product would use one draw for several scales
+    except ValueError:
+        raise InputError(f"the scales have shape {b.shape} and the draws {shape}: ask for one draw per scale") from None
     return np.asarray(generator(random_state).laplace(size=shape) * b)
+
+
+def laplace_cdf(x: ArrayLike, scale: float) -> FloatArray:
+    """Return the probability that a Laplace variable of this scale is at most x.
+
+    Examples
+    --------
+    >>> float(laplace_cdf(0.0, 3.0)), float(laplace_cdf(-2.06, 8.0).round(4))
+    (0.5, 0.3865)
+    """
+    z = np.asarray(x, dtype=np.float64) / checks.positive(scale, "scale")
+    tail = np.exp(-np.abs(z)) / 2
+    return np.asarray(np.where(z < 0, tail, 1 - tail))
 
 
 def seed_sequence(random_state: Any) -> np.random.SeedSequence:
@@ -70,6 +87,8 @@ def seed_sequence(random_state: Any) -> np.random.SeedSequence:
         return random_state
     if random_state is None:
         return np.random.SeedSequence()
+    if isinstance(random_state, np.random.Generator):
+        raise InputError("random_state is a Generator, whose state moves: give a seed to name tasks by")
     if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer) or random_state < 0:
         raise InputError(f"random_state is {random_state!r}: give None, a seed of at least zero, or a Generator")
     return np.random.SeedSequence(int(random_state))

@@ -88,6 +88,9 @@ def choose_penalty(
         PrivacyLeakWarning,
         stacklevel=2,
     )
+    for lam in checks.vector(grid, "grid"):
+        checks.positive(lam, "a candidate of grid")
+    checks.count(folds, "folds", 2)
     Z, t = domain.scale(X, y)
     n = len(t)
     names: dict[str, Any] = {

@@ -43,7 +43,9 @@ class Quadratic:
 
     def __post_init__(self) -> None:
         for name in ("M", "v", "c"):
-            view = np.asarray(getattr(self, name), dtype=np.float64).view()
+            view = np.asarray(checks.numeric(getattr(self, name), name), dtype=np.float64).view()
+            if not np.isfinite(view).all():
+                raise InputError(f"{name} holds NaN or an infinity: build it from finite records and finite noise")
             view.flags.writeable = False
             object.__setattr__(self, name, view)
         p = self.v.shape[-1] if self.v.ndim else 0
@@ -52,6 +54,8 @@ class Quadratic:
                 f"M, v and c have shapes {self.M.shape}, {self.v.shape} and {self.c.shape}: "
                 "give (..., p, p), (..., p) and (...)"
             )
+        if self.domain is not None and self.domain.p != p:
+            raise InputError(f"the objective has {p} columns and its domain {self.domain.p}: match them")
 
     @property
     def p(self) -> int:
@@ -72,7 +76,7 @@ class Quadratic:
         """Return f(theta) for theta of shape (..., p), broadcast against the stack."""
         t = np.asarray(theta, dtype=np.float64)
         if t.ndim == 0 or t.shape[-1] != self.p:
-            raise InputError(f"theta has shape {t.shape}: its last axis must have {self.p} entries")
+            raise InputError(f"theta has shape {t.shape}: give {self.p} entries on its last axis")
         quadratic = ((self.M @ t[..., None])[..., 0] * t).sum(axis=-1)
         return np.asarray(quadratic + (self.v * t).sum(axis=-1) + self.c)
 
@@ -95,6 +99,8 @@ class Quadratic:
 
     def sum(self) -> Quadratic:
         """Add up the leading axis of the stack."""
+        if not self.batch:
+            raise InputError("the objective is a single one, without a stack to add up: index it with None first")
         return Quadratic(self.M.sum(axis=0), self.v.sum(axis=0), self.c.sum(axis=0), self.domain)
 
 
@@ -157,8 +163,8 @@ def merge(shards: Iterable[Quadratic]) -> Quadratic:
     True
     """
     parts = list(shards)
-    if not parts:
-        raise InputError("there are no shards: give at least one objective")
+    if not parts or not all(isinstance(part, Quadratic) for part in parts):
+        raise InputError("shards must be objectives, and at least one: give what objective.linear returns")
     total = parts[0]
     for part in parts[1:]:
         total = total + part

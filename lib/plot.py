@@ -14,6 +14,8 @@ from matplotlib.collections import FillBetweenPolyCollection
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 
+from lib import checks
+
 # Okabe and Ito's palette, told apart in any colour vision; markers and dashes carry the same difference in grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -46,8 +48,12 @@ def figure(columns: int = 1, *, height: float = 4.2, share_y: bool = False) -> t
     >>> len(axes)
     2
     """
+    # Not inside rc_context: a notebook's backend turns interactive with the first figure, the context would undo that
+    # when it ends, and every later figure would stay unseen.
+    look = {name: STYLE[f"figure.{name}"] for name in ("dpi", "facecolor")}
+    fig = plt.figure(figsize=(7.0, height), layout="constrained", **look)
     with plt.rc_context(STYLE):
-        fig, axes = plt.subplots(1, columns, figsize=(7.0, height), squeeze=False, sharey=share_y, layout="constrained")
+        axes = fig.subplots(1, columns, squeeze=False, sharey=share_y)
     return fig, list(axes[0])
 
 
@@ -137,6 +143,7 @@ def drawn(axes: Axes, points: int = 6) -> pd.DataFrame:
     >>> drawn(axes)["y"].tolist()
     [2.0, 3.0]
     """
+    checks.count(points, "points", 2)
     rows: list[tuple[str, float, float]] = []
     for line in axes.lines:
         rows += _sampled(str(line.get_label()), np.asarray(line.get_xdata()), np.asarray(line.get_ydata()), points)

@@ -48,6 +48,11 @@ class Spend:
     epsilon: float
     caveat: str = ""
 
+    def __post_init__(self) -> None:
+        checks.neighbours(self.neighbours)
+        if checks.finite(self.epsilon, "epsilon") < 0:
+            raise InputError(f"epsilon is {self.epsilon:g}: a release cannot earn budget, give at least zero")
+
 
 @dataclass(frozen=True)
 class Ledger:
@@ -153,6 +158,13 @@ def perturb(
     -------
     Quadratic
         Its M is symmetric unless `scales.ordered`. The constant is zero where it is withheld.
+
+    Examples
+    --------
+    >>> from lib.allocation import unit_scales
+    >>> f = Quadratic(np.eye(2), np.zeros(2), np.array(0.0))
+    >>> perturb(f, unit_scales("copied", 2), random_state=1, draws=(1000,)).batch
+    (1000,)
     """
     if scales.v.shape[-1] != objective.p:
         raise InputError(f"scales have {scales.v.shape[-1]} columns and the objective {objective.p}: match them")
@@ -163,7 +175,8 @@ def perturb(
         change = noise.laplace(scales.M, (*batch, p, p), rng)
     else:
         change = _copy_down(np.triu_indices(p), scales.M, (*batch, p, p), rng)
-    M = objective.M + change
+    # A copied draw on unequal twins would publish their difference without noise.
+    M = (objective.M if scales.ordered else objective.symmetric) + change
     v = objective.v + noise.laplace(scales.v, (*batch, p), rng)
     withheld = math.isinf(scales.c)
     c = np.zeros(batch) if withheld else objective.c + noise.laplace(scales.c, batch, rng)
@@ -208,11 +221,11 @@ def release(
     >>> round(out.ledger.epsilon, 12)
     0.8
     """
-    spend = price(objective, scales, neighbours)
+    spend, rng = price(objective, scales, neighbours), noise.generator(random_state)
     if budget is not None:
         budget.charge(spend)
     assert objective.domain is not None  # `price` has refused it otherwise
-    return Release(perturb(objective, scales, random_state), scales, objective.domain, Ledger((spend,)))
+    return Release(perturb(objective, scales, rng), scales, objective.domain, Ledger((spend,)))
 
 
 def price(objective: Quadratic, scales: Scales, neighbours: Neighbours = "replace") -> Spend:

@@ -29,7 +29,7 @@ def ridge(objective: Quadratic, amount: ArrayLike) -> Quadratic:
     >>> ridge(Quadratic(-np.eye(1), np.zeros(1), np.array(0.0)), 3.0).M.tolist()
     [[2.0]]
     """
-    lift = np.asarray(amount, dtype=np.float64)
+    lift = np.asarray(checks.numeric(amount, "amount"), dtype=np.float64)
     if not np.isfinite(lift).all() or (lift < 0).any():
         raise InputError("the ridge is negative or not finite: give numbers of at least zero")
     return replace(objective, M=objective.M + lift[..., None, None] * np.eye(objective.p))
@@ -57,7 +57,7 @@ def trim(objective: Quadratic, floor: ArrayLike = 0.0) -> Quadratic:
     >>> f.M.tolist(), f.v.tolist()
     ([[2.0, 0.0], [0.0, 0.0]], [-4.0, 0.0])
     """
-    level = np.asarray(floor, dtype=np.float64)
+    level = np.asarray(checks.numeric(floor, "floor"), dtype=np.float64)
     if not np.isfinite(level).all() or (level < 0).any():
         raise InputError("the floor is negative or not finite: give numbers of at least zero")
     values, vectors = np.linalg.eigh(objective.symmetric)
@@ -65,7 +65,8 @@ def trim(objective: Quadratic, floor: ArrayLike = 0.0) -> Quadratic:
     part = vectors * kept[..., None, :]
     M = (part * np.where(kept, values, 0.0)[..., None, :]) @ np.swapaxes(vectors, -1, -2)
     v = (part @ (np.swapaxes(vectors, -1, -2) @ objective.v[..., None]))[..., 0]
-    return replace(objective, M=(M + np.swapaxes(M, -1, -2)) / 2 + 0.0, v=v + 0.0)
+    # Not linear in the records, so the domain's sensitivities no longer hold: it goes.
+    return replace(objective, M=(M + np.swapaxes(M, -1, -2)) / 2 + 0.0, v=v + 0.0, domain=None)
 
 
 def retry(
@@ -109,11 +110,10 @@ def retry(
     """
     once = price(objective, scales, neighbours)
     spend = replace(once, mechanism="Laplace, repeated until bounded", epsilon=2 * once.epsilon)
+    rng, left = generator(random_state), checks.count(limit, "limit")
     if budget is not None:
         budget.charge(spend)
-    rng = generator(random_state)
     assert objective.domain is not None  # `price` has refused it otherwise
-    left = checks.count(limit, "limit")
     while left > 0:
         tries = min(left, 256)
         noisy = perturb(objective, scales, rng, draws=(tries,))

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from lib import checks
+from lib.checks import InputError
 
 
 def number(value: Any, digits: int = 4) -> str:
@@ -28,7 +29,10 @@ def number(value: Any, digits: int = 4) -> str:
         return "yes" if value else "no"
     if isinstance(value, int | np.integer):
         return f"{value:d}"
-    x = float(value)
+    try:
+        x = float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"value is {value!r}: give a number, a boolean or text") from None
     if not math.isfinite(x):
         return str(x)
     rounded = float(f"{x:.{digits}g}") + 0.0
@@ -36,7 +40,7 @@ def number(value: Any, digits: int = 4) -> str:
         places = digits - 1 - (math.floor(math.log10(abs(rounded))) if rounded else 0)
         text = f"{rounded:.{max(places, 0)}f}"
         return text.rstrip("0").rstrip(".") if "." in text else text
-    return f"{rounded:.{digits - 1}e}"
+    return f"{x:.{digits - 1}e}"  # not `rounded`, which may have overflowed
 
 
 def table(frame: pd.DataFrame, digits: int = 4) -> pd.DataFrame:
@@ -47,6 +51,8 @@ def table(frame: pd.DataFrame, digits: int = 4) -> pd.DataFrame:
     >>> table(pd.DataFrame({"d": [1, 2], "value": [0.123456, -0.0]})).value.tolist()
     ['0.1235', '0']
     """
+    if len(frame) > 60 or frame.shape[1] > 20:  # pandas would show, and the tests compare, a part only
+        raise InputError(f"the table has {len(frame)} rows and {frame.shape[1]} columns: show at most 60 and 20")
     text = frame.map(lambda value: number(value, digits))
     return text.set_index(text.columns[0])
 
@@ -55,7 +61,14 @@ def pivot(summary: pd.DataFrame, column: str = "median", digits: int = 4) -> pd.
     """Return one column of `experiment.summarise` as a table: budgets down, methods across.
 
     Methods without privacy have the same value in every row.
+
+    Examples
+    --------
+    >>> pivot(pd.DataFrame({"method": ["a", "b"], "epsilon": [1.0, np.inf], "median": [2.0, 3.0]})).values.tolist()
+    [['2', '3']]
     """
+    if summary.duplicated(["method", "epsilon"]).any():
+        raise InputError("a method has several values at one epsilon: choose one metric")
     order = list(dict.fromkeys(summary["method"]))
     wide = summary.pivot(index="epsilon", columns="method", values=column)[order]
     plain = wide.loc[np.inf] if np.inf in wide.index else pd.Series(dtype=float)

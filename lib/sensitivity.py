@@ -36,6 +36,69 @@ def printed_linear(d: int) -> float:
     return 2.0 * (checks.count(d, "d") + 1) ** 2
 
 
+# Price of a unit change of sum t x_j, and of an off-diagonal entry of M, at noise scale one; a square costs one.
+PRICES = {"monomial": (1.0, 1.0), "ordered": (1.0, 1.0), "copied": (1.0, 0.5), "triangle": (0.5, 0.5)}
+
+
+def closed_form(
+    domain: Domain, convention: str, neighbours: Neighbours = "replace", *, constant: bool = False
+) -> float:
+    """Return the sensitivity of a release convention as the formula proved for it.
+
+    Parameters
+    ----------
+    domain : Box, or Ball without an intercept
+    convention : {"monomial", "ordered", "copied", "triangle"}
+        See `allocation.unit_scales`.
+    neighbours : {"replace", "add_remove"}
+        With `replace` and an intercept, n is public and not released.
+    constant : bool
+        Release the degree-zero coefficient too.
+
+    Returns
+    -------
+    float
+        What `worst_case` computes for the scales of the convention.
+
+    Examples
+    --------
+    >>> box = Box([-1, -1, -1], [1, 1, 1], response=(-1, 1))
+    >>> closed_form(box, "monomial"), closed_form(box, "triangle")
+    (16.0, 9.375)
+    """
+    response, product = PRICES[checks.choice(convention, tuple(PRICES), "convention")]
+    d = domain.d
+    if isinstance(domain, Ball) and checks.neighbours(neighbours) == "replace":
+        return _ball_form(domain, response, product, constant)
+    if not isinstance(domain, Box | Ball):
+        raise InputError(f"domain is a {type(domain).__name__}: sensitivities are known for Box and Ball")
+    r = domain.reach if isinstance(domain, Box) else 1 / math.sqrt(d)
+    total = d + d * (d - 1) * product  # price of all entries of M
+    one = total * r**2 + 2 * response * d * r  # of a record at the far corner
+    if domain.intercept:
+        one += 2 * response + 2 * product * d * r
+    if checks.neighbours(neighbours) == "add_remove":
+        return one + domain.intercept + constant
+    tilt = d**2 * (response - product * domain.intercept) ** 2 / total
+    if constant and total > (d * response) ** 2:  # then it pays to change the response's square
+        tilt = 1 + domain.intercept * ((d + 1) / (2 * (d + 2)) - 2 * response)
+    return one + 2 * response * domain.intercept + tilt
+
+
+def _ball_form(ball: Ball, response: float, product: float, constant: bool) -> float:
+    """Maximum of 4 a sin(phi) + sqrt(2) w sin(2 phi), where its derivative vanishes."""
+    if ball.intercept:
+        raise InputError("a ball with an intercept has no closed form here: use worst_case")
+    d = ball.d
+    a, w = response * math.sqrt(d), math.sqrt(d + d * (d - 1) * product**2)
+    cosine = (math.sqrt(a**2 + 4 * w**2) - a) / (2 * math.sqrt(2) * w)
+    sine = math.sqrt(1 - cosine**2)
+    arc = 4 * a * sine + 2 * math.sqrt(2) * w * sine * cosine
+    box = d + d * (d - 1) * product + 2 * response * d
+    tilt = (d * response) ** 2 / (d + d * (d - 1) * product)
+    return min(arc + (constant and a < math.sqrt(2)), box + max(float(constant), tilt))
+
+
 def worst_case(A: FloatArray, domain: Domain, neighbours: Neighbours = "replace") -> float:
     """Return the largest weighted change of zz' between neighbours, or a proved upper bound of it.
 
@@ -50,8 +113,9 @@ def worst_case(A: FloatArray, domain: Domain, neighbours: Neighbours = "replace"
     Returns
     -------
     float
-        Exact for add/remove, and for replace on a box whenever all predictors are treated alike and either
-        the response's own square is withheld or the box is symmetric. Otherwise an upper bound.
+        Exact for add/remove. Exact for replace on a symmetric box if all predictors are treated alike and a square
+        costs at least as much as a product; on a corner box also for the release conventions without the degree-zero
+        coefficient. Otherwise an upper bound.
 
     Notes
     -----
@@ -80,10 +144,10 @@ def worst_case(A: FloatArray, domain: Domain, neighbours: Neighbours = "replace"
 
 
 def _weights(A: FloatArray, domain: Domain) -> FloatArray:
-    A = np.asarray(A, dtype=np.float64)
+    A = np.asarray(checks.numeric(A, "A"), dtype=np.float64)
     if A.shape != (domain.p + 1, domain.p + 1):
-        raise InputError(f"A has shape {A.shape}: the domain needs {(domain.p + 1, domain.p + 1)}")
-    if np.isnan(A).any() or (A < 0).any() or not np.allclose(A, A.T):
+        raise InputError(f"A has shape {A.shape}: give the domain's {(domain.p + 1, domain.p + 1)}, response first")
+    if np.isnan(A).any() or (A < 0).any() or not np.allclose(A, A.T, rtol=1e-12, atol=0):
         raise InputError("A is not symmetric and nonnegative: give the cost of a unit change of each entry")
     return A
 
@@ -179,20 +243,36 @@ def _concave_bound(B: FloatArray, r: FloatArray, low: FloatArray, high: FloatArr
 
 
 def _ball_replace(A: FloatArray, domain: Ball) -> float:
-    """Bound the change by spread(DSD) <= sqrt(2) |DAD|_F, for the best diagonal D; a unit ball lies in a box.
+    """Cauchy-Schwarz on each block, unit vectors at a common angle, responses at their bounds.
 
-    D rescales the response (and the constant) against the predictors, so that |D^-1 z|^2 <= 1 + sum 1/s.
+    With |x + x'| = 2 sin phi and |x - x'| = 2 cos phi, the Frobenius norm of xx' - x'x'' is sqrt(2) sin(2 phi).
+    A unit ball lies in a box, so the box's value is a bound too.
     """
     first = 1 + domain.intercept
-
-    def bound(logs: FloatArray) -> float:
-        s = np.exp(logs)
-        scale = np.sqrt(np.r_[s, np.ones(domain.d)])
-        return float((1 + (1 / s).sum()) * math.sqrt(2) * np.linalg.norm(scale[:, None] * A * scale))
-
-    spread = float(minimize(bound, np.full(first, 0.25 * math.log(domain.d)), method="Nelder-Mead").fun)
+    a, W = A[0, first:], A[first:, first:]
+    h = A[1, first:] if domain.intercept else np.zeros(domain.d)
+    opposite = 4 * A[0, 1] * domain.intercept + _arc(_norm(a), _norm(h), _norm(W))
+    equal = _arc(0.0, _norm(a + h), _norm(W))
+    unused = not domain.intercept and _norm(a) >= math.sqrt(2) * A[0, 0]  # then the response's square never helps
     box = Box(np.full(domain.d, -1), np.full(domain.d, 1), domain.response, intercept=domain.intercept)
-    return min(spread, _box_replace(A, box))
+    return min(float(max(opposite, equal)) + (0.0 if unused else float(A[0, 0])), _box_replace(A, box))
+
+
+def _arc(sine: float, cosine: float, twice: float) -> float:
+    """Bound max 4 sine sin(phi) + 4 cosine cos(phi) + sqrt(2) twice sin(2 phi) over a quarter turn: it is concave."""
+    k = math.sqrt(2) * twice
+
+    def slope(phi: float) -> float:
+        return 4 * sine * math.cos(phi) - 4 * cosine * math.sin(phi) + 2 * k * math.cos(2 * phi)
+
+    end = math.pi / 2
+    phi = 0.0 if slope(0.0) <= 0 else end if slope(end) >= 0 else float(optimize.brentq(slope, 0.0, end, xtol=1e-15))
+    value = 4 * sine * math.sin(phi) + 4 * cosine * math.cos(phi) + k * math.sin(2 * phi)
+    return value + abs(slope(phi)) * end * (0.0 < phi < end)  # a tangent lies above a concave function
+
+
+def _norm(array: FloatArray) -> float:
+    return float(np.linalg.norm(array))
 
 
 def _ball_add(A: FloatArray, domain: Ball) -> float:

@@ -93,9 +93,12 @@ def minimise(objective: Quadratic, penalty: Penalty = NONE) -> FloatArray:
     _refuse_indefinite(values)
     if penalty.l1 == 0:
         return _closed_form(values, vectors, objective.v)
-    flat = M.reshape(-1, objective.p, objective.p)
-    v = np.broadcast_to(objective.v, (*M.shape[:-2], objective.p)).reshape(-1, objective.p)
-    return _search_signs(flat, v, penalty.l1).reshape(M.shape[:-1])
+    # With unit diagonal the search does not depend on the units of the columns.
+    unit = np.sqrt(np.diagonal(M, axis1=-2, axis2=-1))
+    unit = np.where(unit > 0, unit, 1.0).reshape(-1, objective.p)
+    flat = M.reshape(-1, objective.p, objective.p) / (unit[:, :, None] * unit[:, None, :])
+    theta = _search_signs(flat, objective.v.reshape(unit.shape) / unit, penalty.l1 / unit) / unit
+    return theta.reshape(M.shape[:-1])
 
 
 def asymmetric_closed_form(objective: Quadratic, penalty: Penalty = NONE) -> FloatArray:
@@ -112,15 +115,27 @@ def asymmetric_closed_form(objective: Quadratic, penalty: Penalty = NONE) -> Flo
     """
     if penalty.l1:
         raise InputError(f"the penalty has an L1 weight of {penalty.l1:g}: there is no closed form, use minimise")
-    return np.asarray(
-        -np.linalg.solve(objective.M + penalty.l2 * np.eye(objective.p), objective.v[..., None])[..., 0] / 2
-    )
+    M = objective.M + penalty.l2 * np.eye(objective.p)
+    try:
+        return np.asarray(-np.linalg.solve(M, objective.v[..., None])[..., 0] / 2)
+    except np.linalg.LinAlgError:
+        raise SolverError("the matrix is singular, so the closed form does not exist: add a ridge first") from None
 
 
 def violation(objective: Quadratic, penalty: Penalty, theta: FloatArray) -> FloatArray:
-    """Return how far theta is from the optimality conditions, relative to the terms that cancel."""
+    """Return how far theta is from the optimality conditions, relative to the largest of |v| and the L1 weight.
+
+    Examples
+    --------
+    >>> f = Quadratic(np.eye(2), np.array([-4.0, -1.0]), np.array(0.0))
+    >>> float(violation(f, Penalty(2.0, alpha=0.0), np.array([1.0, 0.0])))
+    0.0
+    """
     M = objective.symmetric + penalty.l2 * np.eye(objective.p)
-    return _violation(M, objective.v, penalty.l1, theta)
+    slope = 2 * (M @ theta[..., None])[..., 0] + objective.v
+    miss = np.abs(slope + penalty.l1 * np.sign(theta)) - np.where(theta == 0, penalty.l1, 0.0)
+    scale = np.maximum(np.abs(objective.v).max(axis=-1), penalty.l1)
+    return np.asarray(np.maximum(miss, 0.0).max(axis=-1) / np.where(scale > 0, scale, 1.0))
 
 
 @dataclass
@@ -206,19 +221,17 @@ def _closed_form(values: FloatArray, vectors: FloatArray, v: FloatArray) -> Floa
     return np.asarray(-(vectors @ weight[..., None])[..., 0] / 2)
 
 
-def _violation(M: FloatArray, v: FloatArray, l1: float, theta: FloatArray) -> FloatArray:
-    slope = 2 * (M @ theta[..., None])[..., 0] + v
-    miss = np.where(theta == 0, np.maximum(np.abs(slope) - l1, 0.0), np.abs(slope + l1 * np.sign(theta)))
-    return np.asarray(miss.max(axis=-1) / _scale(M, v, l1, theta))
+def _slack(M: FloatArray, v: FloatArray, l1: FloatArray, theta: FloatArray) -> FloatArray:
+    """Return how far each optimality condition may be off: rounding errors are relative to the terms that cancel.
+
+    Where these dwarf v and l1, theta has run off along a flat direction, and no rounding excuses it.
+    """
+    size = np.maximum(np.abs(v), l1)
+    product = (np.abs(M) @ np.abs(theta)[..., None])[..., 0]
+    return np.asarray(np.minimum(TOLERANCE / 2 * np.maximum(size, product), 1e-6 * size))
 
 
-def _scale(M: FloatArray, v: FloatArray, l1: float, theta: FloatArray) -> FloatArray:
-    """Return the largest term that cancels in the optimality conditions: rounding errors are relative to it."""
-    product = (np.abs(M) @ np.abs(theta)[..., None])[..., 0].max(axis=-1)
-    return np.asarray(np.maximum(np.maximum(np.abs(v).max(axis=-1), product), l1))
-
-
-def _search_signs(M: FloatArray, v: FloatArray, l1: float) -> FloatArray:
+def _search_signs(M: FloatArray, v: FloatArray, l1: FloatArray) -> FloatArray:
     """Solve a stack of problems by the feature-sign active-set method; solved ones leave the stack.
 
     On a support with known signs the optimum solves a linear system. Each step moves towards that optimum, to the
@@ -226,17 +239,18 @@ def _search_signs(M: FloatArray, v: FloatArray, l1: float) -> FloatArray:
     with every step and there are finitely many sign patterns.
     """
     b, p = v.shape
-    size = np.maximum(np.trace(M, axis1=-2, axis2=-1), np.finfo(float).tiny)
+    size = np.trace(M, axis1=-2, axis2=-1)
+    size = np.where(size > 0, size, 1.0)
     theta = np.zeros_like(v)
     signs = np.zeros_like(v)
     todo = np.arange(b)
     for _ in range(60 * p):
         m, w, sign, slope = M[todo], theta[todo], signs[todo], 2 * (M[todo] @ theta[todo, :, None])[..., 0] + v[todo]
-        scale = _scale(m, v[todo], l1, w)[:, None]
-        settled = ((sign == 0) | (np.abs(slope + l1 * sign) <= TOLERANCE * scale / 10)).all(axis=-1)
-        outside = np.where(sign == 0, np.abs(slope), 0.0)
+        weight, slack = l1[todo], _slack(m, v[todo], l1[todo], w)
+        settled = ((sign == 0) | (np.abs(slope + weight * sign) <= slack / 5)).all(axis=-1)
+        outside = np.where(sign == 0, np.abs(slope) - weight - slack, 0.0)
         enters = outside.argmax(axis=-1)
-        open_ = outside.max(axis=-1) > l1 + TOLERANCE * scale[:, 0] / 2
+        open_ = outside.max(axis=-1) > 0
         unfinished = ~settled | open_
         todo = todo[unfinished]
         if not len(todo):
@@ -245,7 +259,7 @@ def _search_signs(M: FloatArray, v: FloatArray, l1: float) -> FloatArray:
         new = np.flatnonzero(settled[unfinished])
         j = enters[unfinished][new]
         sign[new, j] = -np.sign(slope[new, j])
-        theta[todo], signs[todo] = _step(m, v[todo], l1, w, sign, size[todo])
+        theta[todo], signs[todo] = _step(m, v[todo], l1[todo], w, sign, size[todo])
     raise SolverError(
         f"{len(todo)} of {b} problems are not optimal after {60 * p} steps: "
         "a linear term may run along a flat direction, trim it first"
@@ -253,7 +267,7 @@ def _search_signs(M: FloatArray, v: FloatArray, l1: float) -> FloatArray:
 
 
 def _step(
-    M: FloatArray, v: FloatArray, l1: float, theta: FloatArray, signs: FloatArray, size: FloatArray
+    M: FloatArray, v: FloatArray, l1: FloatArray, theta: FloatArray, signs: FloatArray, size: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Move towards the optimum of the signed problem, to the best of the points where a sign flips on the way."""
     p = v.shape[-1]
@@ -261,15 +275,15 @@ def _step(
     within = np.where(on[:, :, None] & on[:, None, :], M, 0.0)
     # 1e-14 of the trace keeps a singular block solvable; it only sets how far along a flat direction to look.
     pivot = np.where(on, 1e-14, 1.0) * size[:, None]
-    target = np.linalg.solve(
-        within + pivot[:, :, None] * np.eye(p), np.where(on, -(v + l1 * signs) / 2, 0.0)[..., None]
-    )
+    lifted, right = within + pivot[:, :, None] * np.eye(p), np.where(on, -(v + l1 * signs) / 2, 0.0)[..., None]
+    target = np.linalg.solve(lifted, right)
+    target += np.linalg.solve(lifted, right - within @ target)  # takes the lift out again, except where M is flat
     move = target[..., 0] - theta
     flips = np.divide(-theta, move, out=np.ones_like(theta), where=(theta != 0) & (theta * target[..., 0] < 0))
     stops = np.concatenate([flips, np.ones((len(v), 1))], axis=1)
     path = theta[:, None] + stops[..., None] * move[:, None]
     path[:, np.arange(p), np.arange(p)] = np.where(flips < 1, 0.0, path[:, np.arange(p), np.arange(p)])
-    value = ((path @ M) * path).sum(axis=-1) + (path @ v[..., None])[..., 0] + l1 * np.abs(path).sum(axis=-1)
+    value = ((path @ M) * path).sum(axis=-1) + (path @ v[..., None])[..., 0] + (np.abs(path) @ l1[..., None])[..., 0]
     best = value.argmin(axis=-1)
     moved = path[np.arange(len(v)), best]
     return moved, np.sign(moved)

@@ -3,9 +3,12 @@
 Read the diff before committing it: these become the numbers that `pytest --nbval` expects.
 """
 
+import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as in the book and in the tests
 
 import jupytext
 import nbformat
@@ -15,14 +18,17 @@ ROOT = Path(__file__).resolve().parents[1]
 BOOK, REFERENCE = ROOT / "book", ROOT / "tests" / "reference"
 
 
-def store(path):
-    notebook = jupytext.read(path)
-    notebook.cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    target = REFERENCE / path.relative_to(BOOK).with_suffix(".ipynb")
-    if not notebook.cells:
-        target.unlink(missing_ok=True)
+def target(page):
+    return REFERENCE / page.relative_to(BOOK).with_suffix(".ipynb")
+
+
+def store(page):
+    if "{code-cell}" not in page.read_text(encoding="utf-8"):
+        target(page).unlink(missing_ok=True)
         return
-    where = {"metadata": {"path": str(path.parent)}}
+    notebook = jupytext.read(page, fmt="md:myst")
+    notebook.cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    where = {"metadata": {"path": str(page.parent)}}
     NotebookClient(notebook, timeout=1200, record_timing=False, coalesce_streams=True, resources=where).execute()
     for number, cell in enumerate(notebook.cells):
         cell["id"] = f"cell-{number}"
@@ -31,12 +37,19 @@ def store(path):
             for mime in [m for m in output.get("data", {}) if "image/" in m]:
                 del output["data"][mime]
     notebook.metadata = {"kernelspec": notebook.metadata["kernelspec"]}
-    target.parent.mkdir(parents=True, exist_ok=True)
-    nbformat.write(notebook, target)
-    print(f"stored {target.relative_to(ROOT)}")
+    target(page).parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, target(page))
+    print(f"stored {target(page).relative_to(ROOT)}")
+
+
+def main(arguments):
+    pages = [Path(page).resolve() for page in arguments] or sorted(BOOK.rglob("*.md"))
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(store, pages))
+    if not arguments:
+        for orphan in set(REFERENCE.rglob("*.ipynb")) - {target(page) for page in pages}:
+            orphan.unlink()
 
 
 if __name__ == "__main__":
-    pages = [Path(page).resolve() for page in sys.argv[1:]] or sorted(BOOK.rglob("*.md"))
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(store, pages))
+    main(sys.argv[1:])

@@ -1,4 +1,7 @@
-"""Create the virtual environment with the pinned packages, once per lock file; the standard library is enough."""
+"""Create the virtual environment with the pinned packages, once per lock file; the standard library is enough.
+
+Written so that an old Python can read it, and say that it is too old.
+"""
 
 import hashlib
 import os
@@ -7,6 +10,7 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+OLDEST = (3, 11)
 NEEDED_GB = 2.0
 
 
@@ -14,33 +18,68 @@ def fail(message):
     sys.exit("set-up failed: " + message)
 
 
-def fingerprint():
-    digest = hashlib.sha256(sys.version.encode())
+def fingerprint(venv):
+    """What the environment depends on: the interpreter, its place on the disk, and the lock."""
+    digest = hashlib.sha256((sys.version + venv).encode())
     for name in ("requirements.txt", "pyproject.toml"):
         with open(os.path.join(ROOT, name), "rb") as file:
             digest.update(file.read())
     return digest.hexdigest()
 
 
-def main(venv):
-    stamp = os.path.join(venv, "ready")
-    if os.path.exists(stamp):
-        with open(stamp) as file:
-            if file.read() == fingerprint():
-                return
-    free = shutil.disk_usage(ROOT).free / 1e9
-    if free < NEEDED_GB:
-        fail(f"{free:.1f} GB of disk are free; {NEEDED_GB:.0f} GB are needed")
-    print(f"Setting up {venv} (a minute or two, once) ...", flush=True)
+def is_ready(venv):
     try:
-        subprocess.run([sys.executable, "-m", "venv", "--clear", venv], check=True, cwd=ROOT)
-    except subprocess.CalledProcessError:
-        fail("python3 -m venv did not work; on Debian install python3-venv")
-    pip = [os.path.join(venv, "bin", "pip"), "install", "--quiet", "--disable-pip-version-check"]
-    if subprocess.run([*pip, "-r", "requirements.txt"], cwd=ROOT).returncode:
-        fail("pip could not install requirements.txt; is there a network, and a Python package index behind it?")
-    with open(stamp, "w") as file:
-        file.write(fingerprint())
+        with open(os.path.join(venv, "ready")) as file:
+            return file.read() == fingerprint(venv) and os.path.exists(os.path.join(venv, "bin", "python"))
+    except OSError:
+        return False
+
+
+def run(*command):
+    """Run a command without the caller's Python settings, and say whether it worked."""
+    env = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME", "PIP_USER")}
+    return subprocess.call(command, cwd=ROOT, env=env) == 0
+
+
+def free_gb():
+    return shutil.disk_usage(ROOT).free / 1e9
+
+
+def check_python():
+    if sys.version_info < OLDEST:
+        found, oldest = (".".join(map(str, version)) for version in (sys.version_info[:3], OLDEST))
+        fail("this is Python {}, and {} or newer is needed: make PYTHON=python3.12 book".format(found, oldest))  # noqa: UP032
+    try:
+        import ensurepip  # noqa: F401
+        import venv  # noqa: F401
+    except ImportError:
+        fail("this Python has no venv module; on Debian and Ubuntu: apt-get install python3-venv")
+
+
+def check_place():
+    if not os.access(ROOT, os.W_OK):
+        fail("the folder of the repository cannot be written to")
+    if free_gb() < NEEDED_GB:
+        fail("%.1f GB of disk are free, and %.0f GB are needed" % (free_gb(), NEEDED_GB))  # noqa: UP031
+
+
+def main(name):
+    check_python()
+    venv = os.path.join(ROOT, name)
+    if is_ready(venv):
+        return
+    check_place()
+    print("Setting up " + name + " (a minute or two, once) ...")
+    sys.stdout.flush()
+    if not run(sys.executable, "-m", "venv", "--clear", venv):
+        fail("python -m venv did not work, for the reason above")
+    python = os.path.join(venv, "bin", "python")
+    if not run(python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "-r", "requirements.txt"):
+        if free_gb() < 0.1:
+            fail("the disk is full")
+        fail("pip could not install requirements.txt, for the reason above; it needs a network or a package index")
+    with open(os.path.join(venv, "ready"), "w") as file:
+        file.write(fingerprint(venv))
 
 
 if __name__ == "__main__":

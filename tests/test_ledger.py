@@ -1,0 +1,205 @@
+"""The claims ledger: a number that is not in it, or not the same, stops the build."""
+
+import math
+
+import numpy as np
+import pytest
+
+from lib import ledger
+from lib.checks import InputError
+from lib.ledger import Claim, LedgerError, Table
+
+RECORD = {
+    "id": "FM-X1",
+    "paper": "001",
+    "place": "Section 1",
+    "kind": "constant",
+    "claim": "It is 8.",
+    "verdict": "holds, but loose",
+    "truth": "It is 4.",
+    "test": "test_x.py::test_y",
+    "values": {"printed": 8, "tight": 4.5, "works": True, "name": "box"},
+    "tolerance": 0.25,
+}
+FOUND = {"printed": 8.0, "tight": 4.5, "works": True, "name": "box"}
+
+
+def claim(**changes):
+    return Claim(**({"chapter": "part/page"} | RECORD | changes))
+
+
+@pytest.fixture
+def claims(tmp_path, monkeypatch):
+    """Write records to a folder of claims, and make it the ledger."""
+
+    def write(text, name="part/page.yml"):
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        ledger.load.cache_clear()
+        return tmp_path
+
+    original = ledger.load
+    monkeypatch.setattr(ledger, "load", lambda path=tmp_path: original(path))
+    ledger.load.cache_clear = original.cache_clear
+    yield write
+    original.cache_clear()
+
+
+YAML = """
+- id: FM-X1
+  paper: "001"
+  place: Section 1
+  kind: constant
+  claim: It is 8.
+  verdict: holds, but loose
+  truth: It is 4.
+  test: test_x.py::test_y
+  values: {printed: 8, tight: 4.5, works: true, name: box}
+  tolerance: 0.25
+"""
+
+
+def test_the_right_numbers_are_printed(claims, capsys):
+    claims(YAML)
+    ledger.check("FM-X1", **FOUND)
+    expected = "FM-X1 (holds, but loose): printed = 8, tight = 4.5, works = yes, name = box\n"
+    assert capsys.readouterr().out == expected
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"tight": 4.76}, "tight is 4.76, the ledger says 4.5"),
+        ({"tight": math.nan}, "tight is nan"),
+        ({"tight": math.inf}, "tight is inf"),
+        ({"tight": "4.5"}, "tight is 4.5, the ledger says 4.5"),  # text is no number
+        ({"works": False}, "works is no, the ledger says yes"),
+        ({"works": np.bool_(False)}, "works is no"),
+        ({"name": "ball"}, "name is ball, the ledger says box"),
+        ({"other": 1.0}, "other is not in the ledger"),
+    ],
+)
+def test_a_wrong_number_stops_the_chapter(claims, capsys, changes, message):
+    claims(YAML)
+    with pytest.raises(LedgerError, match=f"^FM-X1: {message}"):
+        ledger.check("FM-X1", **(FOUND | changes))
+    assert capsys.readouterr().out == ""
+
+
+def test_a_missing_number_stops_the_chapter(claims):
+    claims(YAML)
+    with pytest.raises(LedgerError, match="name is missing; tight is missing"):
+        ledger.check("FM-X1", printed=8, works=True)
+    with pytest.raises(LedgerError, match=r"^FM-X1: name is missing; printed is 9"):
+        ledger.check("FM-X1", printed=9, tight=4.5, works=True)
+
+
+def test_an_unknown_claim_is_refused(claims):
+    claims(YAML)
+    with pytest.raises(InputError, match="no claim 'FM-X2': add it"):
+        ledger.check("FM-X2", printed=8)
+
+
+@pytest.mark.parametrize(
+    ("expected", "tolerance", "found", "same"),
+    [
+        (4.0, 0.0, 4.0, True),
+        (4.0, 0.0, 4.0 + 1e-13, True),  # rounding
+        (4.0, 0.0, 4.0 + 1e-11, False),
+        (4.0, 0.5, 4.5, True),
+        (4.0, 0.5, 3.5, True),
+        (4.0, 0.5, 4.5 + 1e-9, False),
+        (4, 0.0, np.int64(4), True),
+        (math.inf, 0.0, math.inf, True),
+        (math.inf, 0.0, -math.inf, False),
+        (math.inf, 0.0, 1e300, False),
+        (0.0, 0.0, math.nan, False),
+        (True, 0.0, np.bool_(True), True),
+        (True, 0.5, False, False),
+        ("a", 0.0, "a", True),
+        ("a", 0.0, "b", False),
+    ],
+)
+def test_tolerance_is_absolute_and_for_numbers_only(expected, tolerance, found, same):
+    assert (claim(values={"x": expected}, tolerance=tolerance).differences({"x": found}) == []) is same
+
+
+def test_records_are_read_by_chapter(claims):
+    root = claims(YAML)
+    claims(YAML.replace("FM-X1", "RR-Y1").replace('"001"', '"000"'), "other/deep/page.yml")
+    claims("", "other/empty.yml")
+    found = ledger.load(root)
+    assert {claim.id: claim.chapter for claim in found.values()} == {"FM-X1": "part/page", "RR-Y1": "other/deep/page"}
+    assert found["FM-X1"] == claim()
+    assert found["FM-X1"].tag == "claim-fm-x1"
+    assert repr(ledger.box("other/deep/page")) == "RR-Y1 [000 Section 1] It is 8. -> holds, but loose: It is 4."
+    assert len(ledger.everything().claims) == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"001"', "001", r"paper is 1, choose one of 000"),  # YAML reads a bare 001 as a number
+        ('"001"', '"007"', "paper is '007'"),
+        ("kind: constant", "kind: guess", "kind is 'guess', choose one of definition"),
+        ("holds, but loose", "true", "verdict is True|verdict is 'true'"),
+        ("{printed: 8, tight: 4.5, works: true, name: box}", "{}", "has no values"),
+        ("  place: Section 1\n", "", "place"),
+        ("place:", "plaec:", "plaec"),
+        ("  tolerance: 0.25", "  chapter: other/page", "chapter"),
+        ("- id", "- id: FM-X1\n- id", "FM-X1"),
+    ],
+)
+def test_a_wrong_record_is_refused(claims, old, new, message):
+    assert old in YAML
+    root = claims(YAML.replace(old, new))
+    with pytest.raises(InputError, match=message):
+        ledger.load(root)
+
+
+def test_a_record_without_its_dash_is_refused(claims):
+    root = claims("id: FM-X1\npaper: '001'\n")
+    with pytest.raises(InputError, match=r"page\.yml"):
+        ledger.load(root)
+
+
+def test_an_id_stands_once(claims):
+    claims(YAML)
+    root = claims(YAML, "part/other.yml")
+    with pytest.raises(InputError, match="FM-X1 stands twice"):
+        ledger.load(root)
+
+
+def test_a_chapter_without_claims_is_refused(claims):
+    claims(YAML)
+    with pytest.raises(InputError, match="'part/pgae'"):
+        ledger.box("part/pgae")
+
+
+def test_html_is_escaped():
+    nasty = "<script>x</script> & a < b"
+    page = Table([claim(claim=nasty, truth=nasty, place=nasty, id="<b>")], link=True)._repr_html_()
+    assert "<script>" not in page
+    assert "<b>" not in page
+    assert page.count("&lt;script&gt;") == 3
+    assert "&amp; a &lt; b" in page
+    assert page.count("<tr>") == page.count("</tr>") == 2
+    assert page.count("<td>") == page.count("<th>") == 5
+
+
+def test_only_the_ledger_page_links_and_verdicts_carry_their_class():
+    assert '<a href="../part/page.html">FM-X1</a>' in Table([claim()], link=True)._repr_html_()
+    assert "<a " not in Table([claim()])._repr_html_()
+    assert '<span class="verdict holds-but-loose">holds, but loose</span>' in Table([claim()])._repr_html_()
+
+
+def test_the_books_own_ledger_is_well_formed():
+    claims = ledger.load()
+    assert claims
+    for name, record in claims.items():
+        assert name == record.id
+        assert record.tolerance >= 0
+        assert record.claim.strip()
+        assert record.truth.strip()
+        assert record.differences(record.values) == []

@@ -1,0 +1,310 @@
+"""The tests tested: each small fault put into a copy of the library must make a fast test fail.
+
+A mutant is a file, what stands there, what is put there instead, and the tests that should notice. It counts as
+killed only if a test fails; a mutant that does not import, or whose text is no longer there, is an error.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# The copy has its own settings: no plugins of the book, and a guard that the copy is what is tested.
+SETTINGS = """[pytest]
+filterwarnings =
+    error
+    ignore::DeprecationWarning
+    ignore::PendingDeprecationWarning
+markers =
+    slow
+    browser
+"""
+GUARD = """
+from pathlib import Path
+import lib
+assert Path(lib.__file__).is_relative_to(Path(__file__).parents[1]), lib.__file__
+"""
+
+MUTANTS = {
+    # sensitivity and price
+    "tight sensitivity too small": (
+        "allocation.py",
+        "certify(unit, domain, neighbours) if tight",
+        "0.9 * certify(unit, domain, neighbours) if tight",
+        "test_release.py -k ledger_total",
+    ),
+    "worst case on the box too small": (
+        "sensitivity.py",
+        "largest * (_box_replace(A, domain)",
+        "largest * (0.95 * _box_replace(A, domain)",
+        "test_allocation.py -k exactly",
+    ),
+    "worst case on the ball too small": (
+        "sensitivity.py",
+        "largest * (_ball_replace(A, domain)",
+        "largest * (0.95 * _ball_replace(A, domain)",
+        "test_allocation.py -k exactly",
+    ),
+    "replacing priced as removing": (
+        "sensitivity.py",
+        '(_box_replace(A, domain) if neighbours == "replace" else',
+        '(_box_replace(A, domain) if neighbours == "other" else',
+        "test_allocation.py -k grid",
+    ),
+    "number of records public to everybody": (
+        "sensitivity.py",
+        'if checks.neighbours(neighbours) == "replace" and domain.intercept:',
+        "if checks.neighbours(neighbours) and domain.intercept:",
+        "test_allocation.py -k public",
+    ),
+    "number of records released without noise": (
+        "allocation.py",
+        'public = tight and domain.intercept and neighbours == "replace"',
+        "public = tight and domain.intercept",
+        "test_allocation.py -k public",
+    ),
+    "off-diagonal price halved": (
+        "allocation.py",
+        "np.triu(inverse, 1) / 2",
+        "np.triu(inverse, 1) / 4",
+        "test_allocation.py -k 'grid or hand'",
+    ),
+    "linear coefficients half price": (
+        "allocation.py",
+        "A[0, 1:] = A[1:, 0] = 1 / self.v",
+        "A[0, 1:] = A[1:, 0] = 0.5 / self.v",
+        "test_allocation.py -k 'grid or hand'",
+    ),
+    # noise
+    "noise scale 5 % too small": (
+        "noise.py",
+        ".laplace(size=shape) * b",
+        ".laplace(size=shape) * b * 0.95",
+        "test_noise.py",
+    ),
+    "noise one-sided": ("noise.py", ".laplace(size=shape) * b", ".exponential(size=shape) * b", "test_noise.py"),
+    "one draw shared": (
+        "noise.py",
+        "generator(random_state).laplace(size=shape)",
+        "generator(random_state).laplace(size=shape[:-1] + (1,) * len(shape[-1:]))",
+        "test_noise.py",
+    ),
+    "twins drawn apart": (
+        "release.py",
+        "out[..., upper[1], upper[0]] = drawn",
+        "out[..., upper[1], upper[0]] = noise.laplace(scales[..., upper[0], upper[1]], drawn.shape, rng)",
+        "test_noise.py -k twins",
+    ),
+    "twins not the same number": (
+        "release.py",
+        "(objective.M if scales.ordered else objective.symmetric) + change",
+        "objective.M + change",
+        "test_noise.py -k twins",
+    ),
+    "linear coefficients without noise": (
+        "release.py",
+        "objective.v + noise.laplace(scales.v, (*batch, p), rng)",
+        "objective.v + 0 * noise.laplace(scales.v, (*batch, p), rng)",
+        "test_noise.py -k law",
+    ),
+    "withheld constant published": (
+        "release.py",
+        "c = np.zeros(batch) if withheld",
+        "c = np.broadcast_to(objective.c, batch) if withheld",
+        "test_noise.py -k withheld",
+    ),
+    "task keys ignored": (
+        "noise.py",
+        "spawn_key=(*root.spawn_key, *keys)",
+        "spawn_key=root.spawn_key",
+        "test_noise.py -k tasks",
+    ),
+    # accounting
+    "budget check reversed": (
+        "release.py",
+        "if not total.epsilon <= self.epsilon",
+        "if total.epsilon <= self.epsilon",
+        "test_release.py -k budget",
+    ),
+    "budget check forgiving": (
+        "release.py",
+        "self.epsilon * (1 + 1e-12)",
+        "self.epsilon * (1 + 1e-2)",
+        "test_release.py -k 'budget or forgiveness'",
+    ),
+    "charged after the noise": (
+        "release.py",
+        """    if budget is not None:
+        budget.charge(spend)
+    assert objective.domain""",
+        """    perturb(objective, scales, rng)
+    if budget is not None:
+        budget.charge(spend)
+    assert objective.domain""",
+        "test_release.py -k before",
+    ),
+    "repetition at half price": (
+        "repair.py",
+        "epsilon=2 * once.epsilon",
+        "epsilon=once.epsilon",
+        "test_release.py -k repeating",
+    ),
+    "leaky bounds unmarked": (
+        "release.py",
+        "if domain.leaky else",
+        "if not domain.leaky else",
+        "test_release.py -k leaky",
+    ),
+    "trimmed objective releasable": ("repair.py", ", domain=None)", ")", "test_objective.py -k released"),
+    # records
+    "box does not clip": ("domain.py", "np.clip(Z, self.floor, self.reach, out=Z)", "pass", "test_domain.py -k inside"),
+    "response not clipped": (
+        "domain.py",
+        "np.clip(out[:, 0], -1.0, 1.0, out=out[:, 0])",
+        "pass",
+        "test_domain.py -k inside",
+    ),
+    "ball clips late": (
+        "domain.py",
+        "outside = norm > 1",
+        "outside = norm > 1.05",
+        "test_domain.py -k 'inside or ball'",
+    ),
+    "intercept column of zeros": ("domain.py", "out[:, 1] = 1.0", "out[:, 1] = 0.0", "test_domain.py -k inside"),
+    "shift added on the way back": (
+        "domain.py",
+        "+ constant - slopes @ self.shift",
+        "+ constant + slopes @ self.shift",
+        "test_domain.py -k mapped",
+    ),
+    "linear term with the wrong sign": (
+        "objective.py",
+        "-2 * gram[..., 0, 1:]",
+        "2 * gram[..., 0, 1:]",
+        "test_objective.py -k row_by_row",
+    ),
+    "first row of a fold lost": (
+        "experiment.py",
+        "block[edges[fold] : edges[fold + 1]]",
+        "block[edges[fold] + 1 : edges[fold + 1]]",
+        "test_experiment.py -k fold_moments",
+    ),
+    "trained on the test fold": (
+        "experiment.py",
+        "total.M - test.M",
+        "total.M",
+        "test_experiment.py -k 'training or scikit'",
+    ),
+    "error in scaled units": (
+        "experiment.py",
+        "domain.half_width**2",
+        "domain.half_width",
+        "test_experiment.py -k scikit",
+    ),
+    "all methods share their noise": (
+        "experiment.py",
+        "zlib.crc32(method.name.encode())",
+        "zlib.crc32(b'')",
+        "test_experiment.py -k independent",
+    ),
+    # repair and solution
+    "ridge halved": (
+        "repair.py",
+        "lift[..., None, None] *",
+        "lift[..., None, None] / 2 *",
+        "test_experiment.py -k step_by_step",
+    ),
+    "trimming keeps the linear term": (
+        "repair.py",
+        "v=v + 0.0, domain",
+        "v=objective.v + 0.0, domain",
+        "test_experiment.py -k 'step_by_step or repairs'",
+    ),
+    "solution twice as long": (
+        "solve.py",
+        "(vectors @ weight[..., None])[..., 0] / 2",
+        "(vectors @ weight[..., None])[..., 0]",
+        "test_nonprivate.py -k twins",
+    ),
+    "indefinite quadratics solved": (
+        "solve.py",
+        "bad = lowest < -1e-12 * size",
+        "bad = lowest < -1e12 * size",
+        "test_bad_input.py -k minimise",
+    ),
+    "optimality for a smaller penalty": (
+        "solve.py",
+        "weight, slack = l1[todo],",
+        "weight, slack = 0.99 * l1[todo],",
+        "test_nonprivate.py -k twins",
+    ),
+    # what the reader sees
+    "figures read rounded": (
+        "plot.py",
+        "[(label, float(x[k]), float(y[k])) for k in keep]",
+        "[(label, float(x[k]), abs(float(y[k]))) for k in keep]",
+        "test_plot.py",
+    ),
+    "wrong numbers pass the ledger": ("ledger.py", "    if wrong:\n", "    if not found:\n", "test_ledger.py"),
+    "attack leaves the domain": ("audit.py", "domain.clip(predictors)", "pass", "test_audit.py -k 'pair_is'"),
+}
+
+
+def run(folder, tests):
+    """Run tests on a copy of the library; return the code of pytest and what it printed."""
+    quiet = {k: v for k, v in os.environ.items() if not k.startswith(("COV", "PYTEST"))}
+    environment = quiet | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_NUM_THREADS": "1"}
+    plugins = "-p no:cacheprovider -p no:nbval -p no:xdist -p no:cov"
+    options = f"-x -q {plugins} --no-header --tb=line -m 'not slow and not browser'"
+    command = f"{sys.executable} -m pytest {options} {tests}"
+    done = subprocess.run(
+        command, shell=True, cwd=folder / "tests", env=environment, capture_output=True, text=True, timeout=300
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """Return a function that copies the library and its tests to a new folder."""
+
+    def make(name):
+        folder = tmp_path_factory.mktemp(name)
+        ignore = shutil.ignore_patterns("__pycache__", "reference", ".*", "test_mutants.py", "conftest.py")
+        shutil.copytree(ROOT / "lib", folder / "lib", ignore=ignore)
+        shutil.copytree(ROOT / "tests", folder / "tests", ignore=ignore)
+        for part in ("data", "book"):  # read, never written
+            (folder / part).symlink_to(ROOT / part)
+        (folder / "pytest.ini").write_text(SETTINGS)
+        (folder / "tests" / "conftest.py").write_text(GUARD)
+        return folder
+
+    return make
+
+
+@pytest.mark.slow
+def test_the_sound_copy_passes(copy):
+    """Otherwise the mutants below would die of something else."""
+    files = sorted({tests.split()[0] for *_, tests in MUTANTS.values()})
+    code, output = run(copy("sound"), " ".join(files))
+    assert code == 0, output
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MUTANTS)
+def test_mutant_is_killed(name, copy):
+    file, old, new, tests = MUTANTS[name]
+    folder = copy("mutant")
+    path = folder / "lib" / file
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) == 1, f"{name}: {file} no longer holds {old!r} once: write the mutant anew"
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    compile(path.read_text(encoding="utf-8"), str(path), "exec")
+    code, output = run(folder, tests)
+    assert code != 0, f"the mutant survives: {name}"
+    assert code == 1, f"{name}: the tests did not run\n{output}"
+    assert "ERROR " not in output, f"{name}: an error, not a failure\n{output}"
