@@ -31,6 +31,7 @@ book: env
 lint: env
 	ruff format --check .
 	ruff check .
+	python tools/cells.py --check
 	mypy
 
 test: lint book

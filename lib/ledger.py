@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+import pandas as pd
 import yaml
 
 from lib import report
@@ -161,11 +162,16 @@ class Table:
 
     def _row(self, claim: Claim) -> str:
         name = html.escape(claim.id)
+        cell = name
         if self.link:
-            name = f'<a href="../{claim.chapter}.html">{name}</a>'
+            cell = f'<a href="../{claim.chapter}.html#{name.lower()}">{name}</a>'
         verdict = f'<span class="verdict {claim.verdict.replace(",", "").replace(" ", "-")}">{claim.verdict}</span>'
-        cells = (name, f"{claim.paper}, {html.escape(claim.place)}", html.escape(claim.claim), verdict)
-        return "<tr>" + "".join(f"<td>{cell}</td>" for cell in (*cells, html.escape(claim.truth))) + "</tr>"
+        cells = (cell, f"{claim.paper}, {html.escape(claim.place)}", html.escape(claim.claim), verdict)
+        return (
+            f'<tr id="{name.lower()}">'
+            + "".join(f"<td>{cell}</td>" for cell in (*cells, html.escape(claim.truth)))
+            + "</tr>"
+        )
 
 
 def box(chapter: str) -> Table:
@@ -182,9 +188,28 @@ def box(chapter: str) -> Table:
     return Table(claims)
 
 
-def everything() -> Table:
-    """Return all claims, each linked to its chapter."""
-    return Table(list(load().values()), link=True)
+def settled(paper: str) -> Table:
+    """Return the claims of one paper, each linked to its chapter.
+
+    Parameters
+    ----------
+    paper : str
+        Its number, such as "001".
+    """
+    if paper not in PAPERS:
+        raise InputError(f"paper is {paper!r}: choose one of {', '.join(PAPERS)}")
+    return Table([claim for claim in load().values() if claim.paper == paper], link=True)
+
+
+def counts() -> pd.DataFrame:
+    """Return how many claims of each paper have each verdict."""
+    verdicts = get_args(Verdict)
+    papers = [paper for paper in PAPERS if any(claim.paper == paper for claim in load().values())]
+    rows = [
+        [paper, *(sum(c.paper == paper and c.verdict == verdict for c in load().values()) for verdict in verdicts)]
+        for paper in papers
+    ]
+    return pd.DataFrame(rows, columns=["paper", *verdicts])
 
 
 def _same(found: Any, expected: Any, tolerance: float) -> bool:

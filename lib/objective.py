@@ -153,6 +153,9 @@ def from_gram(gram: FloatArray, domain: Domain) -> Quadratic:
 def merge(shards: Iterable[Quadratic]) -> Quadratic:
     """Add up the objectives of disjoint shards of one data set.
 
+    Nothing can tell here that they are disjoint. A record in two shards counts twice, and then moves the sum by twice
+    the sensitivity that `allocation.certify` knows.
+
     Examples
     --------
     >>> from lib.domain import Box

@@ -95,7 +95,15 @@ def bands(
         part = part.sort_values("epsilon")
         axes.plot(part["epsilon"], part[value], label=method, **look)
         if value == "median":
-            axes.fill_between(part["epsilon"], part["low"], part["high"], color=look["color"], alpha=0.15, linewidth=0)
+            axes.fill_between(
+                part["epsilon"],
+                part["low"],
+                part["high"],
+                color=look["color"],
+                alpha=0.15,
+                linewidth=0,
+                label=f"_{method}",
+            )
     axes.set_xscale("log")
     axes.set_yscale("log" if log else "linear")
     axes.set_xlabel(r"privacy budget $\varepsilon$ (smaller is more private)")
@@ -134,7 +142,7 @@ def drawn(axes: Axes, points: int = 6) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame with columns series, x, y, one row per point; bands have the series name with low or high.
+    DataFrame with columns series, x, y, one row per point; bands add low or high to the name.
 
     Examples
     --------
@@ -148,15 +156,43 @@ def drawn(axes: Axes, points: int = 6) -> pd.DataFrame:
     for line in axes.lines:
         rows += _sampled(str(line.get_label()), np.asarray(line.get_xdata()), np.asarray(line.get_ydata()), points)
     for number, band in enumerate(c for c in axes.collections if isinstance(c, FillBetweenPolyCollection)):
+        label = str(band.get_label()).lstrip("_")
+        name = f"band {number + 1}" if label.startswith(("child", "nolegend")) else label
         corners = band.get_paths()[0].vertices
         frame = pd.DataFrame(np.asarray(corners), columns=["x", "y"]).groupby("x")["y"].agg(["min", "max"])
         for edge, column in (("low", "min"), ("high", "max")):
-            rows += _sampled(f"band {number + 1} {edge}", frame.index.to_numpy(), frame[column].to_numpy(), points)
+            rows += _sampled(f"{name} {edge}", frame.index.to_numpy(), frame[column].to_numpy(), points)
     for container in (c for c in axes.containers if isinstance(c, BarContainer)):
         bars = container.patches
         centres = np.array([bar.get_x() + bar.get_width() / 2 for bar in bars])
         rows += _sampled(str(container.get_label()), centres, np.array([bar.get_height() for bar in bars]), points)
     return pd.DataFrame(rows, columns=["series", "x", "y"])
+
+
+def numbers(axes: Axes, points: int = 6) -> pd.DataFrame:
+    """Return what `drawn` reads back as a table: x down, series across; level lines fill their column.
+
+    Series with different x stay in the long form of `drawn`.
+
+    Examples
+    --------
+    >>> fig, (axes,) = figure()
+    >>> curves(axes, [0, 1], {"line": [2.0, 3.0], "other": [4.0, 5.0]}, xlabel="x", ylabel="y")
+    >>> numbers(axes).to_dict("list")
+    {'x': [0.0, 1.0], 'line': [2.0, 3.0], 'other': [4.0, 5.0]}
+    """
+    found = drawn(axes, points)
+    level = {  # of lines across the whole figure, x is not in the units of the axis
+        str(line.get_label())
+        for line in axes.lines
+        if not line.get_transform().contains_branch_seperately(axes.transData)[0]
+    }
+    series = dict(list(found.groupby("series", sort=False)))
+    across = [part["x"].to_numpy() for name, part in series.items() if name not in level]
+    if not across or not all(np.array_equal(x, across[0]) for x in across):
+        return found
+    columns = {name: part["y"].iloc[0] if name in level else part["y"].to_numpy() for name, part in series.items()}
+    return pd.DataFrame({"x": across[0]} | columns)
 
 
 def _sampled(label: str, x: np.ndarray, y: np.ndarray, points: int) -> list[tuple[str, float, float]]:

@@ -52,9 +52,10 @@ def table(frame: pd.DataFrame, digits: int = 4) -> pd.DataFrame:
     ['0.1235', '0']
     """
     if len(frame) > 60 or frame.shape[1] > 20:  # pandas would show, and the tests compare, a part only
-        raise InputError(f"the table has {len(frame)} rows and {frame.shape[1]} columns: show at most 60 and 20")
+        raise InputError(f"the table has {len(frame)} rows and {frame.shape[1]} columns: give at most 60 and 20")
     text = frame.map(lambda value: number(value, digits))
-    return text.set_index(text.columns[0])
+    # The name of the first column stands over the index, in the one row of the header.
+    return text.set_index(text.columns[0]).rename_axis(index=None, columns=text.columns[0])
 
 
 def pivot(summary: pd.DataFrame, column: str = "median", digits: int = 4) -> pd.DataFrame:

@@ -445,10 +445,13 @@ CASES = {
     ],
     "report.table": [
         ("digits is 2.5", lambda: report.table(FRAME, 2.5)),
+        ("61 rows and 1 columns: give at most 60", lambda: report.table(pd.DataFrame({"a": range(61)}))),
         ("value is None", lambda: report.table(pd.DataFrame({"a": [1], "b": [None]}))),
     ],
     "report.pivot": [("choose one metric", lambda: report.pivot(FRAME))],
     "plot.drawn": [("points is 1: give", lambda: plot.drawn(None, points=1))],
+    "plot.numbers": [("points is 1: give", lambda: plot.numbers(None, points=1))],
+    "ledger.settled": [("paper is '007': choose", lambda: ledger.settled("007"))],
     "ledger.Claim": [
         ("paper is '9': choose|paper is '9', choose", lambda: ledger.Claim(**CLAIM | {"paper": "9"})),
         ("kind is 'x', choose", lambda: ledger.Claim(**CLAIM | {"kind": "x"})),
@@ -497,7 +500,7 @@ EXEMPT = {
     "ledger.Claim.differences": "compares anything; test_ledger",
     "ledger.load": "test_ledger, which writes bad files",
     "ledger.Table": "holds Claims, which are checked",
-    "ledger.everything": "no arguments",
+    "ledger.counts": "no arguments",
 }
 
 TYPED = (InputError, BudgetError, IndefiniteError, SolverError, DataError)

@@ -90,7 +90,7 @@ def printed(cell_outputs):
 
 
 def calls(source, name):
-    """Calls of `name`, such as plot.drawn, in the source."""
+    """Calls of `name`, such as plot.numbers, in the source."""
     return [
         node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call) and ast.unparse(node.func) == name
     ]
@@ -173,7 +173,7 @@ def test_figures(page):
         assert len(alt) >= SHORTEST_ALT, f"cell {number}: the alt text {alt!r} does not say what one sees"
         assert calls(cell.source, "plot.figure"), f"cell {number}: figures are made with plot.figure()"
         table = cells(page)[number + 1].source if number + 1 < len(cells(page)) else ""
-        assert calls(table, "plot.drawn"), f"cell {number}: the cell after a figure is a table of plot.drawn(axes)"
+        assert calls(table, "plot.numbers"), f"cell {number}: the cell after a figure is a table of plot.numbers(axes)"
         names.append(name)
     assert len(names) == len(set(names)), "two figures have the same name"
 

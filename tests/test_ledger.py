@@ -134,7 +134,8 @@ def test_records_are_read_by_chapter(claims):
     assert found["FM-X1"] == claim()
     assert found["FM-X1"].tag == "claim-fm-x1"
     assert repr(ledger.box("other/deep/page")) == "RR-Y1 [000 Section 1] It is 8. -> holds, but loose: It is 4."
-    assert len(ledger.everything().claims) == 2
+    assert [len(ledger.settled(paper).claims) for paper in ("000", "001", "002")] == [1, 1, 0]
+    assert ledger.counts().to_dict("list")["holds, but loose"] == [1, 1]
 
 
 @pytest.mark.parametrize(
@@ -184,12 +185,12 @@ def test_html_is_escaped():
     assert "<b>" not in page
     assert page.count("&lt;script&gt;") == 3
     assert "&amp; a &lt; b" in page
-    assert page.count("<tr>") == page.count("</tr>") == 2
+    assert page.count("<tr") == page.count("</tr>") == 2
     assert page.count("<td>") == page.count("<th>") == 5
 
 
 def test_only_the_ledger_page_links_and_verdicts_carry_their_class():
-    assert '<a href="../part/page.html">FM-X1</a>' in Table([claim()], link=True)._repr_html_()
+    assert '<a href="../part/page.html#fm-x1">FM-X1</a>' in Table([claim()], link=True)._repr_html_()
     assert "<a " not in Table([claim()])._repr_html_()
     assert '<span class="verdict holds-but-loose">holds, but loose</span>' in Table([claim()])._repr_html_()
 

@@ -59,11 +59,13 @@ def test_example_sensitivity():
 
 
 def test_norm_constraint():
-    n, d = 100, 4
+    """Records (1, 1, 1, 0): the last predictor, summed over d records, says nothing about their norms."""
+    n, d = 4, 4
     Z, _ = Box(np.zeros(d), np.ones(d), (-1.0, 1.0), corner=True).scale(np.ones((n, d)), np.zeros(n))
     assert pytest.approx(1 / math.sqrt(d)) == Z
-    assert np.linalg.norm(Z, axis=1).max() == pytest.approx(values("FM-NORM")["over_predictors"])
-    assert math.sqrt(n / d) == pytest.approx(values("FM-NORM")["as_printed"])
+    assert values("FM-NORM")["mapped"] == pytest.approx(math.sqrt(d * (1 / math.sqrt(d)) ** 2))
+    assert values("FM-NORM")["over_predictors"] == pytest.approx(math.sqrt(d - 1), abs=1e-6)
+    assert values("FM-NORM")["as_printed"] == 0
 
 
 def test_sign_of_the_expansion():
@@ -74,14 +76,15 @@ def test_sign_of_the_expansion():
 
 
 def test_lemma_one():
-    """The bound is 2 (d + 1)^2 on the box, and no pair of corners or interior points attains more than half."""
+    """With degree zero the bound is 2 (d + 1)^2 on the box, without it 2 less; no pair attains more than (d + 1)^2."""
     for claim, name, d in (("FM-L1", "bound", 3), ("RR-L1", "printed", 11)):
-        assert values(claim)[name] == 2 * np.abs(coefficients(1.0, np.ones(d))).sum() == 2 * (d + 1) ** 2
+        assert values(claim)[name] == 2 * np.abs(coefficients(1.0, np.ones(d))[1:]).sum() == 2 * (d**2 + 2 * d)
         assert values(claim)["worst"] == (d + 1) ** 2
+    assert values("FM-L1")["bound_with_c"] == 2 * np.abs(coefficients(1.0, np.ones(3))).sum() == 2 * (3 + 1) ** 2
     points = np.array(list(itertools.product([-1.0, -1 / 3, 1 / 3, 1.0], repeat=4)))
     table = np.array([coefficients(p[0], p[1:]) for p in points])
-    worst = max(np.abs(table - row).sum(axis=1).max() for row in table)
-    assert worst == pytest.approx(values("FM-L1")["worst"])
+    for name, used in (("worst", table[:, 1:]), ("worst_with_c", table)):
+        assert max(np.abs(used - row).sum(axis=1).max() for row in used) == pytest.approx(values("FM-L1")[name])
     x = np.full(11, 1 / 11)  # the pair of the proof at d = 11
     change = np.abs(coefficients(1.0, np.ones(11)) - coefficients(-1.0, x)).sum()
     assert change == pytest.approx(values("RR-L1")["worst"])

@@ -88,7 +88,7 @@ plot.curves(axes, [0, 1, 2], {"line": [0.0, 1.0, 2.0]}, xlabel="x", ylabel="y")
 ```
 
 ```{code-cell} ipython3
-report.table(plot.drawn(axes))
+report.table(plot.numbers(axes))
 ```
 """
 
@@ -280,7 +280,7 @@ SABOTAGE = {
     ),
     "a cell without a claim": (lambda copy: (copy / CLAIMS).write_text(OTHER_CLAIM), TEST_BOOK, "claim-sm-one"),
     "a claim without a test": (swap("tests/test_small.py", "test_scale", "test_other"), TEST_BOOK, "has no test_scale"),
-    "a figure without its table": (swap(THIRD_PAGE, "plot.drawn(axes)", "axes"), TEST_BOOK, "plot.drawn"),
+    "a figure without its table": (swap(THIRD_PAGE, "plot.numbers(axes)", "axes"), TEST_BOOK, "plot.numbers"),
 }
 
 

@@ -45,10 +45,10 @@ def test_bands_draw_medians_bands_and_level_lines(axes, summary):
         assert series(table, method) == (part["epsilon"].tolist(), part["median"].tolist())
     none = summary[summary["method"] == "none"]["median"].tolist()
     assert set(series(table, "none")[1]) == set(none)
-    for number, method in ((1, "fm"), (2, "other")):
+    for method in ("fm", "other"):
         part = summary[summary["method"] == method].sort_values("epsilon")
         for edge in ("low", "high"):
-            assert series(table, f"band {number} {edge}") == (part["epsilon"].tolist(), part[edge].tolist())
+            assert series(table, f"{method} {edge}") == (part["epsilon"].tolist(), part[edge].tolist())
     assert axes.get_xscale() == axes.get_yscale() == "log"
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["fm", "none", "other"]
 
@@ -58,7 +58,7 @@ def test_bands_of_another_column_have_no_band(axes, summary):
     table = plot.drawn(axes, points=100)
     part = summary[summary["method"] == "fm"].sort_values("epsilon")
     assert series(table, "fm") == (part["epsilon"].tolist(), part["variance"].tolist())
-    assert not table["series"].str.startswith("band").any()
+    assert not table["series"].str.endswith(("low", "high")).any()
     assert axes.get_yscale() == "linear"
     assert axes.get_ylabel() == "variance"
 
@@ -134,3 +134,25 @@ def test_figures_share_an_axis_on_request():
     assert axes[1].get_ylim() == (0, 7)
     assert fig.get_size_inches().tolist() == [7.0, 3.0]
     plt.close(fig)
+
+
+def test_numbers_puts_series_side_by_side(axes, summary):
+    plot.bands(axes, summary[summary["method"] != "other"])  # its grid differs
+    table = plot.numbers(axes, points=100)
+    fm = summary[summary["method"] == "fm"].sort_values("epsilon")
+    assert table["x"].tolist() == fm["epsilon"].tolist()
+    assert table["fm"].tolist() == fm["median"].tolist()
+    assert table["fm high"].tolist() == fm["high"].tolist()
+    assert set(table["none"]) == set(summary[summary["method"] == "none"]["median"])
+
+
+def test_numbers_of_series_with_different_x_stay_long(axes):
+    plot.curves(axes, [0, 1, 2], {"a": [1, 2, 3]}, xlabel="", ylabel="")
+    plot.curves(axes, [0, 1, 3], {"b": [1, 2, 3]}, xlabel="", ylabel="")
+    pd.testing.assert_frame_equal(plot.numbers(axes), plot.drawn(axes))
+
+
+def test_numbers_of_equal_labels_are_not_merged(axes):
+    plot.curves(axes, [0, 1], {"a": [1, 2]}, xlabel="", ylabel="")
+    plot.curves(axes, [0, 1], {"a": [3, 4]}, xlabel="", ylabel="")
+    assert plot.numbers(axes)["a"].tolist() == [1.0, 2.0, 3.0, 4.0]

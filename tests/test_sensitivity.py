@@ -83,6 +83,10 @@ def test_simplest_forms(d):
     assert closed_form(domain("box", d, True), "monomial") == pytest.approx((d + 2) ** 2)
     assert closed_form(domain("corner", d, True), "monomial") == pytest.approx((s + 2) ** 2)
     assert closed_form(domain("box", d, True), "triangle") == pytest.approx((d + 1) * (d + 4) / 2)
+    more = (d + 1) / (2 * (d + 2))  # what the degree-zero coefficient adds with an intercept, for this convention only
+    for kind, convention in itertools.product(("box", "corner"), CONVENTIONS):
+        without, released = (closed_form(domain(kind, d, True), convention, constant=c) for c in (False, True))
+        assert released - without == pytest.approx(more if convention == "triangle" else 0.0)
     for space, R in ((box, d), (corner, s), (domain("ball", d), s)):
         assert closed_form(space, "monomial", "add_remove") == pytest.approx(R**2 + 2 * R)
         assert closed_form(space, "monomial", "add_remove", constant=True) == pytest.approx((R + 1) ** 2)
@@ -253,6 +257,28 @@ def test_relaxation_against_a_grid(d, seed, symmetric_price):
     assert worst_case(A, domain("box", d)) >= brute * (1 - 1e-12)
 
 
+@settings(deadline=None, max_examples=60)
+@given(st.integers(1, 7), st.integers(0, 2**32), st.sampled_from(["box", "corner"]), st.booleans())
+def test_predictors_alike_never_undershoot(d, seed, kind, intercept):
+    """Given u_0 the best u of all predictors is known; scan u_0, most of all where the quadratic is nearly singular."""
+    rng = np.random.default_rng(seed)
+    space = domain(kind, d, intercept)
+    square, response, constant, cross = 10 ** rng.uniform(-8, 0, 4)
+    A = np.full((d + 1 + intercept,) * 2, square * rng.uniform())
+    np.fill_diagonal(A, square)
+    A[0], A[:, 0] = response, response
+    if intercept:
+        A[1], A[:, 1] = constant, constant
+        A[0, 1] = A[1, 0] = cross
+    total = A[1 + intercept :, 1 + intercept :].sum()
+    A[0, 0] = (d * response) ** 2 / total * (1 + rng.choice([0.0, 1e-13, -1e-13, 1e-11, -1e-11, 1e-6]))
+    s, r = np.linspace(0, 1, 2001), space.reach
+    pull, push = d * response, d * constant * intercept
+    u = np.clip((pull * (1 - 2 * s) - push + total * r) / (2 * total), 0, r)
+    value = A[0, 0] * s * (1 - s) + pull * (s * (r - u) + u * (1 - s)) + push * (r - u) + total * u * (r - u)
+    assert worst_case(A, space) >= 4 * (value + cross * intercept * (1 - s)).max() * (1 - 1e-14)
+
+
 @pytest.mark.parametrize("d", [1, 2, 5, 13])
 @pytest.mark.parametrize("convention", CONVENTIONS)
 def test_two_proofs_for_the_ball_agree(d, convention):
@@ -304,6 +330,8 @@ def test_gaussian_exercise():
     quadratic = (x[:, :, None] * x[:, None] - y[:, :, None] * y[:, None]) ** 2
     squared = quadratic.sum((1, 2)) + ((x + y) ** 2).sum(1)
     assert 4.49 < squared.max() <= 4.5
+    s, t = np.meshgrid(*[np.linspace(-1, 1, 201)] * 2)  # on the line, with responses 1 and -1
+    assert ((s**2 - t**2) ** 2 + (s + t) ** 2).max() == pytest.approx(4)
 
 
 def test_refusals():
