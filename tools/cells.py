@@ -6,14 +6,15 @@ import sys
 from pathlib import Path
 
 BOOK = Path(__file__).resolve().parents[1] / "book"
-WIDTH = 90
+WIDTH = 96
 CELL = re.compile(
     r"(^```\{code-cell\}[^\n]*\n(?:---\n.*?\n---\n|(?::[^\n]*\n)*))(.*?)(^```$)", re.MULTILINE | re.DOTALL
 )
 
 
 def formatted(code):
-    command = ["ruff", "format", "--line-length", str(WIDTH), "--stdin-filename", "cell.py", "-"]
+    options = [f"line-length={WIDTH}", "format.skip-magic-trailing-comma=true"]
+    command = ["ruff", "format", *(part for option in options for part in ("--config", option)), "-"]
     done = subprocess.run(command, input=code, capture_output=True, text=True, check=True)
     return done.stdout
 
