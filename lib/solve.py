@@ -14,7 +14,8 @@ from lib.objective import Quadratic
 
 cp: Any = cvxpy  # its functions carry no types
 
-TOLERANCE = 1e-9  # on the optimality conditions, relative to the terms that cancel
+TOLERANCE = 1e-9  # on the optimality conditions, relative to the larger of v and the L1 weight
+ROUNDING = 1e-14  # what rounding may add to that, relative to the terms that cancel
 
 
 @dataclass(frozen=True)
@@ -228,7 +229,7 @@ def _slack(M: FloatArray, v: FloatArray, l1: FloatArray, theta: FloatArray) -> F
     """
     size = np.maximum(np.abs(v), l1)
     product = (np.abs(M) @ np.abs(theta)[..., None])[..., 0]
-    return np.asarray(np.minimum(TOLERANCE / 2 * np.maximum(size, product), 1e-6 * size))
+    return np.asarray(np.minimum(np.maximum(TOLERANCE / 2 * size, ROUNDING * product), 1e-6 * size))
 
 
 def _search_signs(M: FloatArray, v: FloatArray, l1: FloatArray) -> FloatArray:

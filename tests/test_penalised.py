@@ -429,6 +429,19 @@ def test_unbounded_flat_directions_are_refused(seed, excess, whole):
             minimise(f, penalty)
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_no_penalty_is_too_small_to_be_refused(seed):
+    """The excess is far below v, but above the tolerance: an answer of a million would be a wrong one."""
+    rng = np.random.default_rng(seed)
+    p = int(rng.integers(2, 7))
+    B = rng.integers(-2, 3, size=(int(rng.integers(1, p)), p)).astype(float)
+    q = np.linalg.svd(B)[2][-1]
+    lam = 10.0 ** rng.uniform(-6.5, -4)
+    f = quadratic(B.T @ B, 4 * B.T @ rng.normal(size=len(B)) - 1.5 * lam * np.abs(q).sum() * q)
+    with pytest.raises(SolverError):
+        minimise(f, Penalty(lam, 0.0))
+
+
 @given(seeds)
 @settings(max_examples=60, deadline=None)
 def test_flat_directions_that_the_penalty_pays_for_are_solved(seed):
