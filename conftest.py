@@ -15,7 +15,11 @@ import jupytext
 import nbformat
 import pytest
 import yaml
+from hypothesis import settings
 from nbval import plugin as nbval
+
+settings.register_profile("same every time", derandomize=True, deadline=None)
+settings.load_profile("same every time")
 
 ROOT = Path(__file__).resolve().parent
 BOOK = ROOT / "book"

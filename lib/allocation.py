@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from lib import checks
 from lib.checks import FloatArray, InputError, Neighbours
-from lib.domain import Domain
+from lib.domain import Ball, Box, Domain
 from lib.sensitivity import printed_linear, worst_case
 
 Convention = Literal["monomial", "ordered", "copied", "triangle"]
@@ -57,8 +57,9 @@ class Scales:
                 raise InputError(f"the scales {name} hold a negative number or NaN: give numbers of at least zero")
             own.flags.writeable = False
             object.__setattr__(self, name, own)
-        if self.c != math.inf and checks.finite(self.c, "c") < 0:
+        if (np.ndim(self.c) or self.c != math.inf) and checks.finite(self.c, "c") < 0:
             raise InputError(f"the scale c is {self.c:g}: give a number of at least zero, or infinity to withhold it")
+        object.__setattr__(self, "c", float(self.c))
         if self.v.ndim == 0 or self.M.shape != (*self.v.shape, self.v.shape[-1]):
             raise InputError(f"scales have shapes M {self.M.shape}, v {self.v.shape}: give (..., p, p) and (..., p)")
 
@@ -169,6 +170,7 @@ def functional(
     4.0
     """
     budgets = checks.epsilons(epsilon)
+    checks.instance(domain, (Box, Ball), "domain")
     checks.choice(sensitivity, ("tight", "printed"), "sensitivity")
     checks.neighbours(neighbours)
     tight = sensitivity == "tight"
@@ -176,7 +178,11 @@ def functional(
     unit = unit_scales(convention, domain.p, constant=constant, public_count=public)
     # The papers have no constant column; where there is one, it counts as one more predictor.
     bound = certify(unit, domain, neighbours) if tight else printed_linear(domain.p)
-    return unit.times(bound / budgets)
+    with np.errstate(over="ignore"):
+        factor = bound / budgets
+        if not np.isfinite(factor * unit.v.max()).all():
+            raise InputError(f"epsilon is {budgets.min():g}, and its scales exceed every float: give a larger one")
+    return unit.times(factor)
 
 
 def certify(scales: Scales, domain: Domain, neighbours: Neighbours = "replace") -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from lib import checks
 from lib.allocation import Scales
 from lib.checks import FloatArray, InputError, Neighbours
-from lib.domain import Domain
+from lib.domain import Ball, Box, Domain
 from lib.noise import RandomState, generator
 from lib.objective import Quadratic
 
@@ -63,6 +63,8 @@ def worst_pair(
     1.0
     """
     checks.neighbours(neighbours)
+    checks.instance(scales, Scales, "scales")
+    checks.instance(domain, (Box, Ball), "domain")
     rng = generator(random_state)
     A = scales.cost()
     if neighbours == "replace" and domain.intercept:

@@ -57,7 +57,7 @@ def finite(value: Any, name: str) -> float:
     """Return `value` as a finite float."""
     try:
         number = math.nan if isinstance(value, str | bytes) else float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
         raise InputError(f"{name} is {value!r}: give one finite number")
@@ -85,6 +85,21 @@ def choice(value: Any, allowed: tuple[Any, ...], name: str) -> Any:
     if not isinstance(value, str) or value not in allowed:
         raise InputError(f"{name} is {value!r}: choose one of {', '.join(map(repr, allowed))}")
     return value
+
+
+def instance(value: Any, kind: type[Any] | tuple[type[Any], ...], name: str) -> None:
+    """Raise `InputError` unless `value` is of this type: the wrong thing was passed, often one in another's place."""
+    if not isinstance(value, kind):
+        wanted = " or ".join(one.__name__ for one in (kind if isinstance(kind, tuple) else (kind,)))
+        inside = " (a release keeps its own in .objective)" if hasattr(value, "objective") else ""
+        raise InputError(f"{name} is of type {type(value).__name__}: give {wanted}{inside}")
+
+
+def flag(value: Any, name: str) -> bool:
+    """Return `value` as a boolean; text is refused, because every text but the empty one would mean yes."""
+    if not isinstance(value, bool | int | np.bool_ | np.integer):
+        raise InputError(f"{name} is {value!r}: give True or False")
+    return bool(value)
 
 
 def count(value: Any, name: str, least: int = 1) -> int:
@@ -115,7 +130,7 @@ def numeric(value: Any, name: str) -> NDArray[Any]:
     except ValueError:
         raise InputError(f"{name} has rows of different lengths: give a rectangular array") from None
     if array.dtype.kind == "O" and not any(isinstance(entry, str | bytes) for entry in array.flat):
-        with contextlib.suppress(TypeError, ValueError):
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
             array = array.astype(np.float64)
     if array.dtype.kind not in "biuf":
         raise InputError(f"{name} has entries of type {array.dtype}: encode them as real numbers first")
@@ -144,7 +159,7 @@ def rows(X: Any, y: Any, d: int | None = None) -> tuple[NDArray[Any], NDArray[An
     return X, y
 
 
-def all_finite(array: FloatArray, name: str) -> None:
+def all_finite(array: NDArray[Any], name: str) -> None:
     """Raise `InputError` if `array` holds NaN or an infinity; one pass, no temporary of its size."""
     with np.errstate(invalid="ignore", over="ignore"):
         total = float(array.sum())

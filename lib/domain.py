@@ -131,13 +131,13 @@ class Domain:
     def scale_block(self, X: NDArray[Any], y: NDArray[Any], out: FloatArray) -> None:
         """Write the scaled records (t, Z) of one block into `out` of shape (n, p + 1)."""
         Z = out[:, 1 + self.intercept :]
-        np.subtract(X, self.shift, out=Z)
-        np.subtract(y, sum(self.response) / 2, out=out[:, 0], dtype=np.float64)  # or float32 stays so
+        checks.all_finite(y, "y")
+        checks.all_finite(X, "X")
         if self.intercept:
             out[:, 1] = 1.0
-        checks.all_finite(out[:, 0], "y")
-        checks.all_finite(Z, "X")
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore"):  # of a finite record only the side counts, and clipping keeps it
+            np.subtract(X, self.shift, out=Z)
+            np.subtract(y, sum(self.response) / 2, out=out[:, 0], dtype=np.float64)  # or float32 stays so
             Z /= self.unit
             out[:, 0] /= self.half_width
         self.clip(Z)
@@ -202,7 +202,7 @@ class Box(Domain):
         for j in np.flatnonzero(~_apart(low, high)):
             raise InputError(f"predictor {j} has bounds [{low[j]:g}, {high[j]:g}]: give lower < upper")
         _set(self, lower=tuple(low.tolist()), upper=tuple(high.tolist()), response=_interval(response))
-        _set(self, intercept=bool(intercept), corner=bool(corner), leaky=leaky)
+        _set(self, intercept=checks.flag(intercept, "intercept"), corner=checks.flag(corner, "corner"), leaky=leaky)
 
     @classmethod
     def from_data(cls, X: ArrayLike, y: ArrayLike, *, intercept: bool = False, corner: bool = False) -> Box:
@@ -280,7 +280,7 @@ class Ball(Domain):
     ) -> None:
         middle = checks.vector(centre, "centre")
         _set(self, centre=tuple(middle.tolist()), radius=checks.positive(radius, "radius"))
-        _set(self, response=_interval(response), intercept=bool(intercept), leaky=leaky)
+        _set(self, response=_interval(response), intercept=checks.flag(intercept, "intercept"), leaky=leaky)
 
     @classmethod
     def from_data(cls, X: ArrayLike, y: ArrayLike, *, intercept: bool = False) -> Ball:

@@ -139,6 +139,8 @@ def functional_mechanism(
     unit = allocation.functional(domain, 1.0, sensitivity=sensitivity, convention=convention, neighbours=neighbours)
 
     def fit(train: Quadratic, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
+        if train.domain not in (None, domain):
+            raise InputError(f"{name!r} has the noise for another domain than the records': use one for both")
         scales = unit.times(1 / epsilons)
         noisy = perturb(train, scales, rng)
         if ridge is not None:
@@ -216,6 +218,11 @@ def sweep(
     ((2, 6), True)
     """
     budgets = np.atleast_1d(checks.epsilons(epsilons))
+    checks.instance(domain, Domain, "domain")
+    checks.instance(protocol, (CrossValidation, Holdout), "protocol")
+    checks.instance(methods, (list, tuple), "methods")
+    for method in methods:
+        checks.instance(method, Method, "a method")
     names = [method.name for method in methods]
     if len(set(names)) != len(names) or not names:
         raise InputError(f"method names are {names}: give at least one method, and each a name of its own")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -116,7 +117,7 @@ def load(path: Path = CLAIMS) -> dict[str, Claim]:
     claims: dict[str, Claim] = {}
     for file in sorted(path.rglob("*.yml")):
         chapter = file.relative_to(path).with_suffix("").as_posix()
-        for record in yaml.safe_load(file.read_text(encoding="utf-8")) or []:
+        for record in _records(file):
             try:
                 claim = Claim(chapter=chapter, **record)
             except TypeError as error:
@@ -126,6 +127,16 @@ def load(path: Path = CLAIMS) -> dict[str, Claim]:
                 raise InputError(f"claim {claim.id} stands twice: give each an id of its own")
             claims[claim.id] = claim
     return claims
+
+
+def _records(file: Path) -> list[Any]:
+    try:
+        records = yaml.safe_load(file.read_text(encoding="utf-8")) or []
+    except yaml.YAMLError as error:
+        raise InputError(f"{file.name} is not YAML: quote text that holds ': ' or ' #'. {error}") from error
+    if not isinstance(records, list):
+        raise InputError(f"{file.name} is not a list: start each claim with '- id:'")
+    return records
 
 
 def check(claim_id: str, **found: Any) -> None:
@@ -162,16 +173,16 @@ class Table:
 
     def _row(self, claim: Claim) -> str:
         name = html.escape(claim.id)
-        cell = name
-        if self.link:
-            cell = f'<a href="../{claim.chapter}.html#{name.lower()}">{name}</a>'
+        page = f"../{claim.chapter}.html" if self.link else ""
         verdict = f'<span class="verdict {claim.verdict.replace(",", "").replace(" ", "-")}">{claim.verdict}</span>'
-        cells = (cell, f"{claim.paper}, {html.escape(claim.place)}", html.escape(claim.claim), verdict)
-        return (
-            f'<tr id="{name.lower()}">'
-            + "".join(f"<td>{cell}</td>" for cell in (*cells, html.escape(claim.truth)))
-            + "</tr>"
+        cells = (
+            f'<a href="{page}#{html.escape(claim.tag)}">{name}</a>',
+            f"{claim.paper}, {html.escape(claim.place)}",
+            html.escape(claim.claim),
+            verdict,
+            f'{html.escape(claim.truth)} <code class="test">{html.escape(claim.test)}</code>',
         )
+        return f'<tr id="{name.lower()}">' + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 
 
 def box(chapter: str) -> Table:
@@ -189,7 +200,7 @@ def box(chapter: str) -> Table:
 
 
 def settled(paper: str) -> Table:
-    """Return the claims of one paper, each linked to its chapter.
+    """Return the claims of one paper in the order of its sections, each linked to its cell.
 
     Parameters
     ----------
@@ -198,7 +209,8 @@ def settled(paper: str) -> Table:
     """
     if paper not in PAPERS:
         raise InputError(f"paper is {paper!r}: choose one of {', '.join(PAPERS)}")
-    return Table([claim for claim in load().values() if claim.paper == paper], link=True)
+    claims = [claim for claim in load().values() if claim.paper == paper]
+    return Table(sorted(claims, key=lambda claim: _position(claim.place)), link=True)
 
 
 def counts() -> pd.DataFrame:
@@ -210,6 +222,12 @@ def counts() -> pd.DataFrame:
         for paper in papers
     ]
     return pd.DataFrame(rows, columns=["paper", *verdicts])
+
+
+def _position(place: str) -> list[int]:
+    """Return the first section or slide a place names, as numbers to sort by; an abstract comes first."""
+    found = re.search(r"(?:Sections?|slides?) (\d+(?:\.\d+)*)", place, re.IGNORECASE)
+    return [int(part) for part in found[1].split(".")] if found else [0]
 
 
 def _same(found: Any, expected: Any, tolerance: float) -> bool:

@@ -11,7 +11,7 @@ from sklearn.linear_model import ElasticNet, Lasso, LinearRegression, Ridge
 from sklearn.model_selection import GridSearchCV, KFold
 
 from lib import checks
-from lib.checks import PrivacyLeakWarning
+from lib.checks import InputError, PrivacyLeakWarning
 from lib.domain import Domain
 from lib.solve import Penalty
 
@@ -91,8 +91,12 @@ def choose_penalty(
     for lam in checks.vector(grid, "grid"):
         checks.positive(lam, "a candidate of grid")
     checks.count(folds, "folds", 2)
+    checks.count(random_state, "random_state", 0)
+    checks.instance(domain, Domain, "domain")
     Z, t = domain.scale(X, y)
     n = len(t)
+    if folds > n:
+        raise InputError(f"folds is {folds} for {n} records: give at most one per record")
     names: dict[str, Any] = {
         "scoring": "neg_mean_squared_error",
         "cv": KFold(folds, shuffle=True, random_state=random_state),

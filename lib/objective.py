@@ -54,6 +54,8 @@ class Quadratic:
                 f"M, v and c have shapes {self.M.shape}, {self.v.shape} and {self.c.shape}: "
                 "give (..., p, p), (..., p) and (...)"
             )
+        if self.domain is not None:
+            checks.instance(self.domain, Domain, "domain")
         if self.domain is not None and self.domain.p != p:
             raise InputError(f"the objective has {p} columns and its domain {self.domain.p}: match them")
 
@@ -74,7 +76,7 @@ class Quadratic:
 
     def __call__(self, theta: ArrayLike) -> FloatArray:
         """Return f(theta) for theta of shape (..., p), broadcast against the stack."""
-        t = np.asarray(theta, dtype=np.float64)
+        t = np.asarray(checks.numeric(theta, "theta"), dtype=np.float64)
         if t.ndim == 0 or t.shape[-1] != self.p:
             raise InputError(f"theta has shape {t.shape}: give {self.p} entries on its last axis")
         quadratic = ((self.M @ t[..., None])[..., 0] * t).sum(axis=-1)
@@ -82,7 +84,11 @@ class Quadratic:
 
     def __getitem__(self, index: Any) -> Quadratic:
         """Index the stack, as with an array; `None` adds an axis."""
-        return Quadratic(self.M[index], self.v[index], self.c[index], self.domain)
+        stack = index if isinstance(index, tuple) else (index,)
+        if not any(part is ... for part in stack):
+            stack = (*stack, ...)
+        every = slice(None)  # the coefficients' own axes are none of the stack's, so an ellipsis must not reach them
+        return Quadratic(self.M[(*stack, every, every)], self.v[(*stack, every)], self.c[stack], self.domain)
 
     def __add__(self, other: Quadratic) -> Quadratic:
         return self._combine(other, 1.0)
@@ -135,6 +141,7 @@ def linear(X: ArrayLike, y: ArrayLike, domain: Domain) -> Quadratic:
     >>> f.M.round(2).tolist(), f.v.round(2).tolist(), float(f.c.round(2))
     ([[2.06]], [-2.34], 1.25)
     """
+    checks.instance(domain, Domain, "domain")
     rows, target = checks.rows(X, y, domain.d)
     block = np.empty((min(BLOCK, len(rows)), domain.p + 1))
     gram = np.zeros((domain.p + 1, domain.p + 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import FillBetweenPolyCollection
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from lib import checks
 
@@ -106,6 +108,8 @@ def bands(
             )
     axes.set_xscale("log")
     axes.set_yscale("log" if log else "linear")
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter("{x:g}" if log and np.divide(*axes.get_ylim()[::-1]) < 5 else NullFormatter())
     axes.set_xlabel(r"privacy budget $\varepsilon$ (smaller is more private)")
     axes.set_ylabel(label)
     axes.legend()
@@ -192,7 +196,14 @@ def numbers(axes: Axes, points: int = 6) -> pd.DataFrame:
     if not across or not all(np.array_equal(x, across[0]) for x in across):
         return found
     columns = {name: part["y"].iloc[0] if name in level else part["y"].to_numpy() for name, part in series.items()}
-    return pd.DataFrame({"x": across[0]} | columns)
+    return pd.DataFrame({_plain(axes.get_xlabel()): across[0]} | columns)
+
+
+def _plain(label: str) -> str:
+    """Return an axis label as a heading: no TeX, and nothing in brackets."""
+    for tex, text in {r"\varepsilon": "ε", r"\theta": "θ", r"\lambda": "λ"}.items():
+        label = label.replace(tex, text)
+    return re.sub(r"\s*\(.*\)", "", label.replace("$", "")).strip() or "x"
 
 
 def _sampled(label: str, x: np.ndarray, y: np.ndarray, points: int) -> list[tuple[str, float, float]]:

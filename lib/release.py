@@ -103,6 +103,7 @@ class Budget:
 
     epsilon: float
     ledger: Ledger = field(default_factory=Ledger)
+    _seeds: set[tuple[str, str]] = field(default_factory=set, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         self.epsilon = checks.positive(self.epsilon, "epsilon")
@@ -112,14 +113,23 @@ class Budget:
         """What is left to spend."""
         return max(0.0, self.epsilon - self.ledger.epsilon)
 
-    def charge(self, spend: Spend) -> None:
-        """Add a spend, or raise `BudgetError` and add nothing; rounding of 1 in 10^12 is forgiven."""
+    def charge(self, spend: Spend, random_state: RandomState = None) -> None:
+        """Add a spend, or raise `BudgetError` and add nothing; rounding of 1 in 10^12 is forgiven.
+
+        A seed is refused the second time: composition needs fresh noise, and two releases with the same draws at
+        different scales give away the data.
+        """
         total = self.ledger + Ledger((spend,))
         if not total.epsilon <= self.epsilon * (1 + 1e-12):
             raise BudgetError(
                 f"this release costs {spend.epsilon:.6g} and {self.remaining:.6g} of {self.epsilon:g} is left: "
                 "use larger scales, or stop here"
             )
+        if random_state is not None and not isinstance(random_state, np.random.Generator):
+            root = noise.seed_sequence(random_state)
+            if (seed := (str(root.entropy), str(root.spawn_key))) in self._seeds:
+                raise InputError("an earlier release of this budget drew its noise from this seed: give a new one")
+            self._seeds.add(seed)
         self.ledger = total
 
 
@@ -166,6 +176,8 @@ def perturb(
     >>> perturb(f, unit_scales("copied", 2), random_state=1, draws=(1000,)).batch
     (1000,)
     """
+    checks.instance(objective, Quadratic, "objective")
+    checks.instance(scales, Scales, "scales")
     if scales.v.shape[-1] != objective.p:
         raise InputError(f"scales have {scales.v.shape[-1]} columns and the objective {objective.p}: match them")
     rng = noise.generator(random_state)
@@ -199,7 +211,8 @@ def release(
         With its domain, as `objective.linear` returns it.
     scales : Scales
     random_state : None, int, SeedSequence or Generator
-        `None` for a real release: a published seed publishes the noise.
+        `None` for a real release: whoever knows the seed knows the noise, and two releases with one seed share it,
+        which gives the data away. A budget refuses the second; without one, nothing can.
     neighbours : {"replace", "add_remove"}
     budget : Budget, optional
         Charged before the noise is drawn.
@@ -223,13 +236,15 @@ def release(
     """
     spend, rng = price(objective, scales, neighbours), noise.generator(random_state)
     if budget is not None:
-        budget.charge(spend)
+        checks.instance(budget, Budget, "budget")
+        budget.charge(spend, random_state)
     assert objective.domain is not None  # `price` has refused it otherwise
     return Release(perturb(objective, scales, rng), scales, objective.domain, Ledger((spend,)))
 
 
 def price(objective: Quadratic, scales: Scales, neighbours: Neighbours = "replace") -> Spend:
     """Return what releasing the objective with these scales would cost, without releasing it."""
+    checks.instance(objective, Quadratic, "objective")
     domain = objective.domain
     if domain is None:
         raise InputError("the objective has no domain, so its sensitivity is unknown: build it with objective.linear")

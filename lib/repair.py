@@ -29,6 +29,7 @@ def ridge(objective: Quadratic, amount: ArrayLike) -> Quadratic:
     >>> ridge(Quadratic(-np.eye(1), np.zeros(1), np.array(0.0)), 3.0).M.tolist()
     [[2.0]]
     """
+    checks.instance(objective, Quadratic, "objective")
     lift = np.asarray(checks.numeric(amount, "amount"), dtype=np.float64)
     if not np.isfinite(lift).all() or (lift < 0).any():
         raise InputError("the ridge is negative or not finite: give numbers of at least zero")
@@ -37,6 +38,7 @@ def ridge(objective: Quadratic, amount: ArrayLike) -> Quadratic:
 
 def deviations(scales: Scales, k: float = 4.0) -> np.ndarray:
     """Return k standard deviations of the noise on the diagonal of M: 001's ridge has k = 4 (Section 6.1)."""
+    checks.instance(scales, Scales, "scales")
     return np.asarray(checks.positive(k, "k") * scales.deviation)
 
 
@@ -57,6 +59,7 @@ def trim(objective: Quadratic, floor: ArrayLike = 0.0) -> Quadratic:
     >>> f.M.tolist(), f.v.tolist()
     ([[2.0, 0.0], [0.0, 0.0]], [-4.0, 0.0])
     """
+    checks.instance(objective, Quadratic, "objective")
     level = np.asarray(checks.numeric(floor, "floor"), dtype=np.float64)
     if not np.isfinite(level).all() or (level < 0).any():
         raise InputError("the floor is negative or not finite: give numbers of at least zero")
@@ -67,6 +70,30 @@ def trim(objective: Quadratic, floor: ArrayLike = 0.0) -> Quadratic:
     v = (part @ (np.swapaxes(vectors, -1, -2) @ objective.v[..., None]))[..., 0]
     # Not linear in the records, so the domain's sensitivities no longer hold: it goes.
     return replace(objective, M=(M + np.swapaxes(M, -1, -2)) / 2 + 0.0, v=v + 0.0, domain=None)
+
+
+def bound(objective: Quadratic, scales: Scales, k: float = 4.0) -> Quadratic:
+    """Drop the directions where the noisy M is not positive, and lift the others by k standard deviations.
+
+    What we use: 001's ridge, then a trim whose floor is the same. No eigenvalue that is left is below k standard
+    deviations s, so the solution obeys |theta| <= |v| / (2 k s), and its moments are finite.
+
+    Parameters
+    ----------
+    objective : Quadratic with batch (...)
+    scales : Scales
+        Those of the release, stacked as (...).
+    k : float
+
+    Examples
+    --------
+    >>> from lib.allocation import unit_scales
+    >>> f = bound(Quadratic(np.diag([5.0, -1.0]), np.array([-4.0, 5.0]), np.array(0.0)), unit_scales("triangle", 2))
+    >>> f.M.round(2).tolist(), f.v.tolist()
+    ([[10.66, 0.0], [0.0, 0.0]], [-4.0, 0.0])
+    """
+    lift = deviations(scales, k)
+    return trim(ridge(objective, lift), lift)
 
 
 def retry(
@@ -112,7 +139,8 @@ def retry(
     spend = replace(once, mechanism="Laplace, repeated until bounded", epsilon=2 * once.epsilon)
     rng, left = generator(random_state), checks.count(limit, "limit")
     if budget is not None:
-        budget.charge(spend)
+        checks.instance(budget, Budget, "budget")
+        budget.charge(spend, random_state)
     assert objective.domain is not None  # `price` has refused it otherwise
     while left > 0:
         tries = min(left, 256)

@@ -67,11 +67,10 @@ def closed_form(
     (16.0, 9.375)
     """
     response, product = PRICES[checks.choice(convention, tuple(PRICES), "convention")]
+    checks.instance(domain, (Box, Ball), "domain")
     d = domain.d
     if isinstance(domain, Ball) and checks.neighbours(neighbours) == "replace":
         return _ball_form(domain, response, product, constant)
-    if not isinstance(domain, Box | Ball):
-        raise InputError(f"domain is a {type(domain).__name__}: sensitivities are known for Box and Ball")
     r = domain.reach if isinstance(domain, Box) else 1 / math.sqrt(d)
     total = d + d * (d - 1) * product  # price of all entries of M
     one = total * r**2 + 2 * response * d * r  # of a record at the far corner
@@ -126,6 +125,7 @@ def worst_case(A: FloatArray, domain: Domain, neighbours: Neighbours = "replace"
     >>> worst_case(np.ones((3, 3)), Box([-1, -1], [1, 1], response=(-1, 1)))
     9.0
     """
+    checks.instance(domain, (Box, Ball), "domain")
     A = _weights(A, domain)
     if checks.neighbours(neighbours) == "replace" and domain.intercept:
         A = A.copy()
@@ -138,9 +138,8 @@ def worst_case(A: FloatArray, domain: Domain, neighbours: Neighbours = "replace"
     A = A / largest
     if isinstance(domain, Box):
         return largest * (_box_replace(A, domain) if neighbours == "replace" else _box_add(A, domain))
-    if isinstance(domain, Ball):
-        return largest * (_ball_replace(A, domain) if neighbours == "replace" else _ball_add(A, domain))
-    raise InputError(f"domain is a {type(domain).__name__}: sensitivities are known for Box and Ball")
+    assert isinstance(domain, Ball)
+    return largest * (_ball_replace(A, domain) if neighbours == "replace" else _ball_add(A, domain))
 
 
 def _weights(A: FloatArray, domain: Domain) -> FloatArray:

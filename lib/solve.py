@@ -89,6 +89,8 @@ def minimise(objective: Quadratic, penalty: Penalty = NONE) -> FloatArray:
     >>> minimise(f).tolist(), minimise(f, Penalty(2.0, alpha=0.0)).round(9).tolist()
     ([2.0, 0.5], [1.0, 0.0])
     """
+    checks.instance(objective, Quadratic, "objective")
+    checks.instance(penalty, Penalty, "penalty")
     M = objective.symmetric + penalty.l2 * np.eye(objective.p)
     values, vectors = np.linalg.eigh(M)
     _refuse_indefinite(values)
@@ -179,6 +181,8 @@ class Program:
         SolverError
             If SCS does not report an optimal solution.
         """
+        checks.instance(objective, Quadratic, "objective")
+        checks.instance(penalty, Penalty, "penalty")
         if objective.batch or objective.p != self.p:
             raise InputError(
                 f"the objective has batch {objective.batch} and {objective.p} columns: give one of {self.p}"
@@ -214,10 +218,13 @@ def _refuse_indefinite(values: FloatArray) -> None:
 
 def _closed_form(values: FloatArray, vectors: FloatArray, v: FloatArray) -> FloatArray:
     """Minimum-norm solution of 2 M theta = -v; a linear term along a flat direction has no minimiser."""
-    flat = values <= 1e-12 * np.abs(values).max(axis=-1, keepdims=True)
+    flat = values <= ROUNDING * np.abs(values).max(axis=-1, keepdims=True)
     along = (np.swapaxes(vectors, -1, -2) @ v[..., None])[..., 0]
     if (flat & (np.abs(along) > 1e-9 * np.abs(v).max(axis=-1, keepdims=True))).any():
-        raise SolverError("the linear term runs along a direction where the quadratic is flat: trim it first")
+        floor = ROUNDING * float(np.abs(values).max())
+        raise SolverError(
+            f"the linear term runs along a direction where the quadratic is flat: trim it first, with floor={floor:.3g}"
+        )
     weight = np.divide(along, values, out=np.zeros(np.broadcast_shapes(along.shape, values.shape)), where=~flat)
     return np.asarray(-(vectors @ weight[..., None])[..., 0] / 2)
 
@@ -229,7 +236,8 @@ def _slack(M: FloatArray, v: FloatArray, l1: FloatArray, theta: FloatArray) -> F
     """
     size = np.maximum(np.abs(v), l1)
     product = (np.abs(M) @ np.abs(theta)[..., None])[..., 0]
-    return np.asarray(np.minimum(np.maximum(TOLERANCE / 2 * size, ROUNDING * product), 1e-6 * size))
+    most = 1e-6 * size.max(axis=-1, keepdims=True)  # of all columns: a zero entry of v may meet large products
+    return np.asarray(np.minimum(np.maximum(TOLERANCE / 2 * size, ROUNDING * product), most))
 
 
 def _search_signs(M: FloatArray, v: FloatArray, l1: FloatArray) -> FloatArray:

@@ -46,6 +46,7 @@ F = objective.linear(X, Y, BOX)
 SCALES = allocation.functional(BOX, 1.0)
 UNIT = allocation.unit_scales("copied", 2)
 NOISY = release.perturb(F, SCALES, 0)
+NOTE = release.release(F, SCALES, 0)
 BOWL = objective.Quadratic(np.eye(2), np.ones(2), np.array(0.0))
 SADDLE = objective.Quadratic(np.diag([1.0, -2.0]), np.ones(2), np.array(0.0))
 GUTTER = objective.Quadratic(np.diag([1.0, 0.0]), np.ones(2), np.array(0.0))
@@ -89,6 +90,7 @@ BAD_RECORDS = {
     "masked": (np.ma.masked_array(X, mask=X > 0.9), Y, "X has masked entries"),
     "masked response": (X, np.ma.masked_array(Y, mask=Y > 0.5), "y has masked entries"),
     "nothing": (None, Y, "X has shape"),
+    "huge integers": ([[10**400, 1]] * 20, Y, "X has entries of type object"),
 }
 READERS = {
     "domain.Box.scale": BOX.scale,
@@ -167,7 +169,16 @@ CASES = {
         ("x is 0: give", lambda: checks.positive(0, "x")),
         ("x is 'a'", lambda: checks.positive("a", "x")),
     ],
-    "checks.finite": [("x is nan", lambda: checks.finite(NAN, "x")), ("x is '1'", lambda: checks.finite("1", "x"))],
+    "checks.finite": [
+        ("x is nan", lambda: checks.finite(NAN, "x")),
+        ("x is '1'", lambda: checks.finite("1", "x")),
+        ("x is 1000", lambda: checks.finite(10**400, "x")),
+    ],
+    "checks.instance": [
+        ("x is of type int: give Box or Ball", lambda: checks.instance(1, (Box, Ball), "x")),
+        (r"x is of type Release: give Quadratic .*\.objective", lambda: checks.instance(NOTE, type(F), "x")),
+    ],
+    "checks.flag": [("x is 'no': give", lambda: checks.flag("no", "x"))],
     "checks.epsilons": list(budgets(checks.epsilons)),
     "checks.neighbours": list(relations(checks.neighbours)),
     "checks.choice": [("x is 'c': choose one of 'a'", lambda: checks.choice("c", ("a",), "x"))],
@@ -200,6 +211,8 @@ CASES = {
         (r"response bounds are \(1.0, 1.0\)", lambda: Box([0], [1], (1, 1))),
         (r"response bounds are \(0.0, 1.0, 2.0\)", lambda: Box([0], [1], (0, 1, 2))),
         ("response has shape", lambda: Box([0], [1], None)),
+        ("intercept is 'no'", lambda: Box([0], [1], (0, 1), intercept="no")),
+        ("corner is 'no'", lambda: Box([0], [1], (0, 1), corner="no")),
         ("response holds inf", lambda: Box([0], [1], (0, INF))),
     ],
     "domain.Box.from_data": [("bounds", quiet(lambda: Box.from_data(np.ones((4, 1)), range(4))))],
@@ -210,6 +223,7 @@ CASES = {
         ("centre holds nan", lambda: Ball([NAN], 1, (0, 1))),
         ("centre has shape", lambda: Ball([], 1, (0, 1))),
         ("response bounds", lambda: Ball([0], 1, (2, 1))),
+        ("intercept is None", lambda: Ball([0], 1, (0, 1), intercept=None)),
     ],
     "domain.Ball.from_data": [
         ("radius is 0", quiet(lambda: Ball.from_data(np.ones((4, 1)), range(4)))),
@@ -226,11 +240,16 @@ CASES = {
         ("2 columns and its domain 3", lambda: objective.Quadratic(np.eye(2), np.ones(2), np.array(0.0), CONSTANT)),
         ("theta has shape", lambda: F([1.0, 2.0, 3.0])),
         ("theta has shape", lambda: F(1.0)),
+        ("theta has entries of type", lambda: F("a")),
+        ("domain is of type str", lambda: objective.Quadratic(np.eye(2), np.ones(2), np.array(0.0), "box")),
         ("different domains", lambda: F + objective.linear(X, Y, BALL)),
         ("different domains", lambda: F - NOISY),
     ],
     "objective.Quadratic.sum": [("without a stack", lambda: F.sum())],
-    "objective.linear": [("X has 1 columns but the domain has 2", lambda: objective.linear(X[:, :1], Y, BOX))],
+    "objective.linear": [
+        ("X has 1 columns but the domain has 2", lambda: objective.linear(X[:, :1], Y, BOX)),
+        ("domain is of type NoneType: give Domain", lambda: objective.linear(X, Y, None)),
+    ],
     "domain.Domain.table": [("X has 4 columns but the domain has 2", lambda: BALL.table(np.ones((20, 4)), Y))],
     "objective.from_gram": [("match them", lambda: objective.from_gram(np.eye(6), BOX))],
     "objective.merge": [("shards", lambda: objective.merge([])), ("shards", lambda: objective.merge([1, 2]))],
@@ -258,6 +277,7 @@ CASES = {
     "sensitivity.printed_linear": [("d is 0: give", lambda: sensitivity.printed_linear(0))],
     "sensitivity.closed_form": [
         ("convention is 'other'", lambda: sensitivity.closed_form(BOX, "other")),
+        ("domain is of type int", lambda: sensitivity.closed_form(2, "copied")),
         ("no closed form", lambda: sensitivity.closed_form(Ball([0], 1, (-1, 1), intercept=True), "copied")),
         *relations(lambda word: sensitivity.closed_form(BOX, "copied", word)),
         *relations(lambda word: sensitivity.closed_form(BALL, "copied", word)),
@@ -273,6 +293,7 @@ CASES = {
     "allocation.Scales": [
         ("scales M hold a negative", lambda: allocation.Scales(-np.eye(2), np.ones(2))),
         ("scales v hold a negative number or NaN", lambda: allocation.Scales(np.eye(2), np.array([1, NAN]))),
+        ("c is", lambda: allocation.Scales(np.eye(2), np.ones(2), (1.0, 2.0))),
         ("scale c is -1", lambda: allocation.Scales(np.eye(2), np.ones(2), -1)),
         ("c is nan", lambda: allocation.Scales(np.eye(2), np.ones(2), NAN)),
         ("scales have shapes", lambda: allocation.Scales(np.eye(2), np.ones(3))),
@@ -294,6 +315,8 @@ CASES = {
         *budgets(lambda epsilon: allocation.functional(BOX, epsilon)),
         *budgets(lambda epsilon: allocation.functional(BOX, [1.0, epsilon])),
         ("epsilon is empty", lambda: allocation.functional(BOX, [])),
+        ("epsilon is 9.9.*give a larger", lambda: allocation.functional(CONSTANT, 1e-320)),
+        ("domain is of type ndarray: give Box or Ball", lambda: allocation.functional(X, 1.0)),
         *relations(lambda word: allocation.functional(BOX, 1.0, neighbours=word)),
         ("sensitivity is 'loose': choose", lambda: allocation.functional(BOX, 1.0, sensitivity="loose")),
         ("convention is None: choose", lambda: allocation.functional(BOX, 1.0, convention=None)),
@@ -301,6 +324,7 @@ CASES = {
     "allocation.certify": [
         ("scales is a float: give Scales", lambda: allocation.certify(1.0, BOX)),
         ("give the domain's", lambda: allocation.certify(UNIT, CONSTANT)),
+        ("domain is of type NoneType", lambda: allocation.certify(UNIT, None)),
         *relations(lambda word: allocation.certify(UNIT, BOX, word)),
     ],
     "audit.worst_pair": [
@@ -310,6 +334,8 @@ CASES = {
         ("steps is -1: give", lambda: audit.worst_pair(UNIT, BOX, steps=-1)),
         ("2 columns and the domain 3", lambda: audit.worst_pair(UNIT, CONSTANT)),
         ("scale zero", lambda: audit.worst_pair(UNIT.times(0), BOX)),
+        ("scales is of type int", lambda: audit.worst_pair(1, BOX)),
+        ("domain is of type int", lambda: audit.worst_pair(UNIT, 1)),
     ],
     "audit.log_ratio": [("scale zero", lambda: audit.log_ratio(F, F, F + F, UNIT.times(0)))],
     "release.Spend": [
@@ -325,11 +351,15 @@ CASES = {
     "release.perturb": [
         ("3 columns and the objective 2", lambda: release.perturb(F, allocation.unit_scales("copied", 3))),
         *seeds(lambda seed: release.perturb(F, SCALES, seed)),
+        ("objective is of type ndarray", lambda: release.perturb(X, SCALES)),
+        ("scales is of type float: give Scales", lambda: release.perturb(F, 1.0)),
         ("not finite", lambda: release.perturb(F, allocation.Scales(np.full((2, 2), INF), np.ones(2)))),
     ],
     "release.release": [
         ("no domain", lambda: release.release(NOISY, SCALES)),
         ("stack of shape", lambda: release.release(F[None], SCALES)),
+        ("objective is of type ndarray: give Quadratic", lambda: release.release(X, SCALES)),
+        ("budget is of type float: give Budget", lambda: release.release(F, SCALES, budget=1.0)),
         ("stacked with shape", lambda: release.release(F, allocation.functional(BOX, [1.0, 2.0]))),
         ("scale zero", lambda: release.release(F, UNIT.times(0))),
         ("use larger scales", lambda: release.release(F, SCALES, budget=release.Budget(0.5))),
@@ -344,20 +374,25 @@ CASES = {
     "repair.ridge": [
         *(("ridge is negative or not finite", lambda a=a: repair.ridge(BOWL, a)) for a in (-1, NAN, INF, [1, -1])),
         ("amount has entries of type", lambda: repair.ridge(BOWL, "1")),
+        (r"objective is of type Release.*\.objective", lambda: repair.ridge(NOTE, 1.0)),
     ],
     "repair.deviations": [
         ("k is 0: give", lambda: repair.deviations(UNIT, 0)),
         ("k is '4'", lambda: repair.deviations(UNIT, "4")),
+        ("scales is of type Box", lambda: repair.deviations(BOX)),
     ],
     "repair.trim": [
         *(("floor is negative or not finite", lambda a=a: repair.trim(BOWL, a)) for a in (-1, NAN, INF)),
         ("floor has entries of type", lambda: repair.trim(BOWL, "0")),
+        (r"objective is of type Release.*\.objective", lambda: repair.trim(NOTE)),
     ],
+    "repair.bound": [("k is 0: give", lambda: repair.bound(BOWL, UNIT, 0))],
     "repair.retry": [
         ("limit is 0: give", lambda: repair.retry(F, SCALES, limit=0)),
         ("hopeless here", lambda: repair.retry(objective.from_gram(-1e9 * np.eye(3), BOX), UNIT, 0, limit=3)),
         ("no domain", lambda: repair.retry(NOISY, SCALES)),
         ("use larger scales", lambda: repair.retry(F, SCALES, budget=release.Budget(1.5))),
+        ("budget is of type int", lambda: repair.retry(F, SCALES, budget=2)),
         *relations(lambda word: repair.retry(F, SCALES, neighbours=word)),
         *seeds(lambda seed: repair.retry(F, SCALES, seed)),
     ],
@@ -372,6 +407,8 @@ CASES = {
         ("eigenvalue -2", lambda: solve.minimise(SADDLE)),
         ("eigenvalue -2", lambda: solve.minimise(SADDLE, LASSO)),
         ("flat: trim it first", lambda: solve.minimise(GUTTER)),
+        (r"objective is of type Release.*\.objective", lambda: solve.minimise(NOTE)),
+        ("penalty is of type float: give Penalty", lambda: solve.minimise(BOWL, 0.1)),
     ],
     "solve.asymmetric_closed_form": [
         ("L1 weight of 1: there is no closed form, use minimise", lambda: solve.asymmetric_closed_form(BOWL, LASSO)),
@@ -380,6 +417,8 @@ CASES = {
     "solve.Program": [("p is 0: give", lambda: solve.Program(0)), ("p is 1.5", lambda: solve.Program(1.5))],
     "solve.Program.solve": [
         ("give one of 3", lambda: solve.Program(3).solve(BOWL)),
+        ("objective is of type Release", lambda: solve.Program(2).solve(NOTE)),
+        ("penalty is of type int", lambda: solve.Program(2).solve(BOWL, 1)),
         ("give one of 2", lambda: solve.Program(2).solve(BOWL[None])),
         ("eigenvalue -2", lambda: solve.Program(2).solve(SADDLE)),
         ("trim it first", lambda: solve.Program(2).solve(GUTTER)),
@@ -391,6 +430,9 @@ CASES = {
     "nonprivate.choose_penalty": [
         ("alpha is 2", quiet(lambda: nonprivate.choose_penalty(X, Y, BOX, 2.0))),
         ("folds is 1: give", quiet(lambda: nonprivate.choose_penalty(X, Y, BOX, 1.0, folds=1))),
+        ("folds is 21 for 20 records", quiet(lambda: nonprivate.choose_penalty(X, Y, BOX, 1.0, folds=21))),
+        ("random_state is -1", quiet(lambda: nonprivate.choose_penalty(X, Y, BOX, 1.0, random_state=-1))),
+        ("domain is of type int", quiet(lambda: nonprivate.choose_penalty(X, Y, 2, 1.0))),
         ("grid has shape", quiet(lambda: nonprivate.choose_penalty(X, Y, BOX, 1.0, grid=()))),
         ("candidate of grid is 0", quiet(lambda: nonprivate.choose_penalty(X, Y, BOX, 1.0, grid=(1.0, 0.0)))),
     ],
@@ -411,7 +453,8 @@ CASES = {
         ("ridge is negative", lambda: run(method(ridge=-1.0))),
         ("floor is negative", lambda: run(method(floor=-1.0))),
         ("eigenvalue", lambda: run(method(ridge=None, floor=None))),
-        ("2 columns and the objective 3", lambda: run(method(), CONSTANT)),
+        ("'m' has the noise for another domain", lambda: run(method(), CONSTANT)),
+        ("'m' has the noise for another domain", lambda: run(method(), BALL)),
     ],
     "experiment.fold_moments": [
         ("each of 20 records", lambda: experiment.fold_moments(np.ones((20, 3)), np.zeros(5, int), 2, BOX)),
@@ -424,6 +467,10 @@ CASES = {
         ("epsilon is empty", sweep(epsilons=[])),
         (r"method names are \['plain', 'plain'\]", sweep(methods=[PLAIN, PLAIN])),
         (r"method names are \[\]", sweep(methods=[])),
+        ("methods is of type Method: give list or tuple", sweep(methods=PLAIN)),
+        ("a method is of type str", sweep(methods=["plain"])),
+        ("protocol is of type int: give CrossValidation or Holdout", sweep(protocol=5)),
+        ("domain is of type int", lambda: run(PLAIN, 2)),
         ("metric is 'mae': choose one of", sweep(metrics=("mae",))),
         ("no metrics", sweep(metrics=())),
         *((message, call) for message, call in seeds(lambda seed: sweep(random_state=seed)())),

@@ -421,3 +421,10 @@ def test_every_reference_is_cited():
         for key in keys.split(",")
     }
     assert entries == cited
+
+
+def test_the_fit_in_the_readme_runs(capsys):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    exec(compile(code, "README.md", "exec"), {})
+    assert capsys.readouterr().out.splitlines()[-1].endswith("0.5")

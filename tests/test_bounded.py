@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import integrate, stats
 
 from lib import repair
-from lib.allocation import Scales, functional
+from lib.allocation import Scales, functional, unit_scales
 from lib.checks import BudgetError, IndefiniteError, InputError, SolverError
 from lib.datasets import wine
 from lib.domain import Box
@@ -288,3 +288,17 @@ def test_retry_respects_budget_and_limit():
 def test_indefinite_draw_is_refused():
     with pytest.raises(IndefiniteError, match="unbounded below"):
         minimise(quadratic([[1, 2], [2, 1]], [-6, 0]))
+
+
+@given(eigenvalues=st.lists(st.floats(-1e3, 1e3), min_size=3, max_size=3), k=st.floats(0.1, 10.0))
+def test_bound_keeps_positive_directions_and_bounds_the_solution(eigenvalues, k):
+    rng = np.random.default_rng(3)
+    Q = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    noisy = Quadratic(Q @ np.diag(eigenvalues) @ Q.T, rng.normal(size=3), np.array(0.0))
+    scales = unit_scales("triangle", 3)
+    s = math.sqrt(2)
+    bounded = repair.bound(noisy, scales, k)
+    left = np.linalg.eigvalsh(bounded.M)
+    assert all(value == pytest.approx(0, abs=1e-9) or value >= k * s * (1 - 1e-9) for value in left)
+    theta = minimise(bounded)
+    assert np.linalg.norm(theta) <= np.linalg.norm(noisy.v) / (2 * k * s) * (1 + 1e-9)

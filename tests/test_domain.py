@@ -271,6 +271,15 @@ def test_bounds_beyond_floating_point_are_refused(pair):
         Box([0], [1], pair)
 
 
+@pytest.mark.parametrize("make", [Box, lambda low, high, response: Ball(low, 1.0, response)], ids=["box", "ball"])
+def test_a_finite_record_is_clipped_even_where_its_distance_overflows(make):
+    huge = 1.7e308
+    domain = make([-1e308, 0.0], [-5e307, 1.0], (-1e308, -5e307))
+    Z, t = domain.scale([[huge, 0.5], [-huge, 0.0]], [huge, -huge])
+    assert t.tolist() == [1.0, -1.0]
+    assert Z[0, 0] == 1.0
+
+
 def test_model_predicts_one_number_per_record():
     model = Model(0.5, np.array([1.0, -2.0]))
     np.testing.assert_array_equal(model.predict(pd.DataFrame({"a": [1, 2], "b": [3, 4]})), [-4.5, -5.5])

@@ -189,10 +189,27 @@ def test_html_is_escaped():
     assert page.count("<td>") == page.count("<th>") == 5
 
 
-def test_only_the_ledger_page_links_and_verdicts_carry_their_class():
-    assert '<a href="../part/page.html#fm-x1">FM-X1</a>' in Table([claim()], link=True)._repr_html_()
-    assert "<a " not in Table([claim()])._repr_html_()
+def test_rows_link_to_the_evidence_and_verdicts_carry_their_class():
+    assert '<a href="../part/page.html#claim-fm-x1">FM-X1</a>' in Table([claim()], link=True)._repr_html_()
+    assert '<a href="#claim-fm-x1">FM-X1</a>' in Table([claim()])._repr_html_()
+    assert "test_x.py::test_y" in Table([claim()])._repr_html_()
     assert '<span class="verdict holds-but-loose">holds, but loose</span>' in Table([claim()])._repr_html_()
+
+
+def test_claims_of_a_paper_come_in_the_order_of_its_sections(claims):
+    places = ["Section 10", "Sections 4.2 and 5", "Abstract; Section 9", "section 4.10", "Abstract"]
+    for number, place in enumerate(places):
+        text = YAML.replace("FM-X1", f"FM-{number}").replace("place: Section 1", f"place: {place}")
+        root = claims(text, f"part/{number}.yml")
+    (root / "part" / "page.yml").unlink(missing_ok=True)
+    found = [claim.place for claim in ledger.settled("001").claims]
+    assert found == ["Abstract", "Sections 4.2 and 5", "section 4.10", "Abstract; Section 9", "Section 10"]
+
+
+@pytest.mark.parametrize(("text", "message"), [("- id: a: b", "page.yml is not YAML: quote"), ("id: x", "not a list")])
+def test_a_file_that_is_not_a_list_of_claims_names_itself(claims, text, message):
+    with pytest.raises(InputError, match=message):
+        ledger.load(claims(text))
 
 
 def test_the_books_own_ledger_is_well_formed():

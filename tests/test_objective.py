@@ -95,6 +95,12 @@ def test_shards_merge_and_folds_leave(domain):
     assert same(stack.sum(), merged)
     assert same(stack[2], shards[2])
     assert stack[None].batch == (1, 4)
+    assert same(stack[..., 2], shards[2])
+    assert same(stack[..., ::-1][0], shards[3])
+    square = Quadratic(*(np.stack([getattr(stack, k)] * 2) for k in ("M", "v", "c")), domain)
+    assert same(square[1, 2], shards[2])
+    assert same(square[..., 2][1], shards[2])
+    assert same(square[:, np.array([2, 0])][0, 1], shards[0])
     assert merged.domain == rest.domain == domain
 
 

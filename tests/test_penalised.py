@@ -310,6 +310,13 @@ def test_badly_scaled_columns(seed):
 # --- nasty but solvable
 
 
+def test_a_zero_in_v_is_no_reason_to_refuse():
+    """Well conditioned but for the units of its columns, a tiny L1 weight, and a zero in v that excuses nothing."""
+    f = quadratic([[14680064.0**2 / 14, -25769803776.0], [-25769803776.0, 134217728.0]], [14680064.0, 0.0])
+    theta = minimise(f, Penalty(5.7e-6, 0.0))
+    np.testing.assert_allclose(theta, np.linalg.solve(2 * f.M, -f.v - 5.7e-6 * np.sign(theta)), rtol=1e-9)
+
+
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
 def test_ties_duplicates_and_thresholds(alpha):
     ones = np.full(4, -4.0)
@@ -493,3 +500,8 @@ def test_repaired_releases_are_solved_in_bulk():
 def test_box_from_data_warns():
     with pytest.warns(PrivacyLeakWarning, match="read off the data"):
         assert Box.from_data([[0.0], [1.0]], [0.0, 1.0]).leaky
+
+
+def test_a_small_eigenvalue_is_not_a_flat_direction():
+    f = Quadratic(np.diag([1.0, 1e-13]), np.array([-1.0, -1e-10]), np.array(0.0))
+    assert minimise(f) == pytest.approx([0.5, 500.0])

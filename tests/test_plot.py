@@ -72,6 +72,19 @@ def test_curves_draw_every_series(axes):
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("x", "y")
 
 
+def test_curves_draw_every_point_under_its_name(axes):
+    """Tables show a few points of each curve, and no legend."""
+    x = np.linspace(0.0, 1.0, 101)
+    series = {"up": x**2, "down": 1 - x, "flat": np.ones(101)}
+    plot.curves(axes, x, series, xlabel="x", ylabel="y")
+    legend = axes.get_legend()
+    for line, handle, text, name in zip(axes.lines, legend.get_lines(), legend.get_texts(), series, strict=True):
+        assert line.get_xdata().tolist() == x.tolist()
+        assert line.get_ydata().tolist() == series[name].tolist()
+        assert text.get_text() == line.get_label() == name
+        assert (handle.get_color(), handle.get_linestyle()) == (line.get_color(), line.get_linestyle())
+
+
 def test_bars_are_read_back(axes):
     axes.bar([1.0, 2.0, 4.0], [3.0, 5.0, -7.0], width=0.3, label="bars")
     assert series(plot.drawn(axes), "bars") == (pytest.approx([1.0, 2.0, 4.0]), [3.0, 5.0, -7.0])
@@ -140,7 +153,7 @@ def test_numbers_puts_series_side_by_side(axes, summary):
     plot.bands(axes, summary[summary["method"] != "other"])  # its grid differs
     table = plot.numbers(axes, points=100)
     fm = summary[summary["method"] == "fm"].sort_values("epsilon")
-    assert table["x"].tolist() == fm["epsilon"].tolist()
+    assert table["privacy budget ε"].tolist() == fm["epsilon"].tolist()
     assert table["fm"].tolist() == fm["median"].tolist()
     assert table["fm high"].tolist() == fm["high"].tolist()
     assert set(table["none"]) == set(summary[summary["method"] == "none"]["median"])

@@ -117,6 +117,30 @@ def test_repeating_until_bounded_costs_twice():
         retry(f, functional(domain, 0.5), 0, budget=Budget(0.9))
 
 
+@pytest.mark.parametrize("again", [7, np.int64(7), np.random.SeedSequence(7)], ids=["int", "numpy", "sequence"])
+@pytest.mark.parametrize("spender", [release, retry])
+def test_a_budget_refuses_a_seed_the_second_time(spender, again):
+    """Twice the same draws at two scales: without the refusal, the data are twice one release less the other."""
+    f = objective_of(Box([-1.0], [1.0], (-1, 1)))
+    one, two = (perturb(f, functional(f.domain, epsilon), 7) for epsilon in (1.0, 2.0))
+    np.testing.assert_allclose(2 * two.M - one.M, f.M, rtol=1e-12)
+    budget = Budget(100.0)
+    release(f, functional(f.domain, 1.0), 7, budget=budget)
+    with pytest.raises(InputError, match="give a new one"):
+        spender(f, functional(f.domain, 2.0), again, budget=budget)
+    assert budget.ledger.epsilon == pytest.approx(1.0)
+    rng = np.random.default_rng(7)
+    for source in (8, None, None, rng, rng, np.random.SeedSequence(7, spawn_key=(1,))):
+        spender(f, functional(f.domain, 2.0), source, budget=budget)
+
+
+def test_a_refused_charge_does_not_use_up_its_seed():
+    f, budget = objective_of(Box([-1.0], [1.0], (-1, 1))), Budget(1.0)
+    with pytest.raises(BudgetError):
+        release(f, functional(f.domain, 2.0), 7, budget=budget)
+    release(f, functional(f.domain, 1.0), 7, budget=budget)
+
+
 def test_budgets_add_up_spend_by_spend():
     domain = domain_of("corner", 3)
     f, budget = objective_of(domain), Budget(1.0)

@@ -221,7 +221,8 @@ def test_any_scales_are_sound(case, seed):
     found = worst_pair(scales, space, neighbours, restarts=30, steps=150, random_state=seed).loss
     assert found <= proved * (1 + 1e-9)
     if neighbours == "add_remove" and not isinstance(space, Ball):
-        assert found == pytest.approx(proved, rel=1e-6)
+        corner = np.r_[np.ones(1 + space.intercept), np.full(space.d, space.reach)]  # where every product is largest
+        assert corner @ scales.cost() @ corner == pytest.approx(proved, rel=1e-12)
 
 
 @pytest.mark.slow

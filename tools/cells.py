@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 BOOK = Path(__file__).resolve().parents[1] / "book"
-WIDTH = 96
+WIDTH = 94
 CELL = re.compile(
     r"(^```\{code-cell\}[^\n]*\n(?:---\n.*?\n---\n|(?::[^\n]*\n)*))(.*?)(^```$)", re.MULTILINE | re.DOTALL
 )

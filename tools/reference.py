@@ -16,6 +16,7 @@ from nbclient import NotebookClient
 
 ROOT = Path(__file__).resolve().parents[1]
 BOOK, REFERENCE = ROOT / "book", ROOT / "tests" / "reference"
+LEDGER = BOOK / "verdicts" / "ledger.md"
 
 
 def target(page):
@@ -34,6 +35,8 @@ def store(page):
         cell["id"] = f"cell-{number}"
         cell.metadata = {"tags": cell.metadata["tags"]} if "tags" in cell.metadata else {}
         for output in cell.outputs:
+            if output.get("name") == "stderr":
+                sys.exit(f"{page.name}, cell {number} writes to stderr: {output['text'].strip()}")
             for mime in [m for m in output.get("data", {}) if "image/" in m]:
                 del output["data"][mime]
     notebook.metadata = {"kernelspec": notebook.metadata["kernelspec"]}
@@ -43,7 +46,8 @@ def store(page):
 
 
 def main(arguments):
-    pages = [Path(page).resolve() for page in arguments] or sorted(BOOK.rglob("*.md"))
+    named = {Path(page).resolve() for page in arguments}
+    pages = sorted(named | {LEDGER} if named else BOOK.rglob("*.md"))  # the ledger's page shows the claims of all
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(store, pages))
     if not arguments:
