@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import FillBetweenPolyCollection
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from lib import checks
 
@@ -109,7 +109,11 @@ def bands(
     axes.set_xscale("log")
     axes.set_yscale("log" if log else "linear")
     axes.yaxis.set_major_formatter("{x:g}")
-    axes.yaxis.set_minor_formatter("{x:g}" if log and np.divide(*axes.get_ylim()[::-1]) < 5 else NullFormatter())
+    if log:
+        low, high = axes.get_ylim()
+        if 5 <= high / low < 100:
+            axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.yaxis.set_minor_formatter("{x:g}" if high / low < 5 else NullFormatter())
     axes.set_xlabel(r"privacy budget $\varepsilon$ (smaller is more private)")
     axes.set_ylabel(label)
     axes.legend()

@@ -139,12 +139,10 @@ MUTANTS = {
     ),
     "charged after the noise": (
         "release.py",
-        """    if budget is not None:
-        budget.charge(spend)
+        """        budget.charge(spend, random_state)
     assert objective.domain""",
-        """    perturb(objective, scales, rng)
-    if budget is not None:
-        budget.charge(spend)
+        """        perturb(objective, scales, rng)
+        budget.charge(spend, random_state)
     assert objective.domain""",
         "test_release.py -k before",
     ),

@@ -4,6 +4,7 @@ import ast
 import builtins
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -181,3 +182,10 @@ def test_make_runs_set_up_with_the_python_outside_the_environment(tmp_path):
     fake.chmod(0o755)
     said = make("env", "PYTHON=python9", PATH=f"{tmp_path}:{os.environ['PATH']}").stdout
     assert "asked for tools/setup.py" in said
+
+
+def test_the_fit_in_the_readme_runs(capsys):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    exec(compile(code, "README.md", "exec"), {})
+    assert capsys.readouterr().out.splitlines()[-1].endswith("0.5")
