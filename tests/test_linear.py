@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -34,6 +35,31 @@ def coefficients(t, x):
         (2 if j != k else 1) * x[j] * x[k] for j, k in itertools.combinations_with_replacement(range(len(x)), 2)
     ]
     return np.array([t * t, *(-2 * t * x), *products])
+
+
+def test_power_series_of_the_logistic_loss():
+    """Exact fractions: the derivative s = 1 / (1 + e^-z) obeys s' = s (1 - s)."""
+    s = [Fraction(1, 2)]
+    for k in range(40):
+        s.append((s[k] - sum(s[i] * s[k - i] for i in range(k + 1))) / (k + 1))
+    found = {"truth": math.log1p(math.exp(4))}
+    for order in (2, 10, 20, 40):
+        found[f"order_{order}"] = math.log(2) + float(
+            sum(s[k] * Fraction(4) ** (k + 1) / (k + 1) for k in range(order))
+        )
+    assert ledger.load()["FM-SW"].differences(found) == []
+
+
+def test_a_smooth_function_without_a_power_series():
+    """Each derivative is e^(-1/z^2) times a polynomial in 1/z, here by the product rule, and so tends to 0 at 0."""
+    derivative = np.polynomial.Polynomial([1.0])  # in u = 1/z: (p e^(-u^2))' = (2 u^3 p - u^2 p') e^(-u^2)
+    u = np.polynomial.Polynomial([0.0, 1.0])
+    for _ in range(12):
+        derivative = 2 * u**3 * derivative - u**2 * derivative.deriv()
+        size = [math.log(abs(derivative(at))) - at**2 for at in (10.0, 20.0, 40.0)]  # log |f^(k)(1/u)|
+        assert size[0] > 2 * size[1] > 4 * size[2], "falls faster than any power of z = 1/u"
+        assert size[2] < -1000
+    assert ledger.load()["RR-SW"].differences({"series": 0.0, "truth": math.exp(-1)}) == []
 
 
 def test_worked_example():
