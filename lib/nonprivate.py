@@ -69,7 +69,7 @@ def choose_penalty(
     alpha : float
         Mixing, 1 for ridge and 0 for LASSO.
     grid : tuple of float
-        Candidate values of `lam`, for the sum of squares over all n records.
+        Candidate values of `lam`, which goes with the sum of squares of whatever is fitted: a training part here.
     folds, random_state : int
 
     Examples
@@ -101,7 +101,8 @@ def choose_penalty(
         "scoring": "neg_mean_squared_error",
         "cv": KFold(folds, shuffle=True, random_state=random_state),
     }
-    estimators = [twin(Penalty(lam, alpha), n) for lam in grid]
+    # The penalty goes with the sum of squares, in the folds too: the twins are those of a training part.
+    estimators = [twin(Penalty(lam, alpha), n - n // folds) for lam in grid]
     keys = [key for key in ("alpha", "l1_ratio") if key in estimators[0].get_params()]
     search = GridSearchCV(
         estimators[0], [{k: [e.get_params()[k]] for k in keys} for e in estimators], refit=False, **names

@@ -136,7 +136,10 @@ def test_the_fact_of_trimming_is_covered():
 def tail(T, scale=8.0):
     """P(|theta| > T) by integrating over the noisy linear coefficient."""
     law, base = stats.laplace(A, scale), stats.laplace(V, scale)
-    inner = lambda u: base.pdf(u) * (law.cdf(abs(u) / (2 * T)) - law.cdf(0))  # noqa: E731
+
+    def inner(u):
+        return base.pdf(u) * (law.cdf(abs(u) / (2 * T)) - law.cdf(0))
+
     return integrate.quad(inner, -300, 300, points=[V, 0], limit=500)[0]
 
 

@@ -51,7 +51,7 @@ def test_the_penalty_chosen_has_the_smallest_cross_validated_error(alpha):
     errors = []
     for lam in grid:
         parts = KFold(4, shuffle=True, random_state=3).split(Z)
-        fits = [(twin(Penalty(lam, alpha), len(t)).fit(Z[a], t[a]), b) for a, b in parts]
+        fits = [(twin(Penalty(lam, alpha), len(a)).fit(Z[a], t[a]), b) for a, b in parts]
         errors.append(np.mean([np.mean((t[b] - fit.predict(Z[b])) ** 2) for fit, b in fits]))
     assert chosen == Penalty(grid[int(np.argmin(errors))], alpha)
 

@@ -108,7 +108,10 @@ def test_a_figure_that_scales_its_data_shows_in_its_table(axes, summary, factor,
     honest = plot.drawn(axes)
     fig, (other,) = plot.figure()
     original = type(other).plot
-    scaled = lambda self, x, y, **look: original(self, x, np.asarray(y) * factor, **look)  # noqa: E731
+
+    def scaled(self, x, y, **look):
+        return original(self, x, np.asarray(y) * factor, **look)
+
     monkeypatch.setattr(type(other), "plot", scaled)
     plot.bands(other, summary, log=False)
     plt.close(fig)

@@ -48,7 +48,7 @@ def free_gb():
 def check_python():
     if sys.version_info < OLDEST:
         found, oldest = (".".join(map(str, version)) for version in (sys.version_info[:3], OLDEST))
-        fail("this is Python {}, and {} or newer is needed: make PYTHON=python3.12 book".format(found, oldest))  # noqa: UP032
+        fail("this is Python {}, and {} or newer is needed: make PYTHON=python3.12 book".format(found, oldest))  # noqa: UP032 - f-strings are newer
     try:
         import ensurepip  # noqa: F401
         import venv  # noqa: F401
@@ -60,7 +60,7 @@ def check_place():
     if not os.access(ROOT, os.W_OK):
         fail("the folder of the repository cannot be written to")
     if free_gb() < NEEDED_GB:
-        fail("%.1f GB of disk are free, and %.0f GB are needed" % (free_gb(), NEEDED_GB))  # noqa: UP031
+        fail("%.1f GB of disk are free, and %.0f GB are needed" % (free_gb(), NEEDED_GB))  # noqa: UP031 - as above
 
 
 def main(name):
