@@ -6,22 +6,60 @@ A mechanism of the functional family is a choice of scales, nothing else: `certi
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lib import checks
+from lib import checks, noise
 from lib.checks import FloatArray, InputError, Neighbours
 from lib.domain import Ball, Box, Domain
-from lib.sensitivity import printed_linear, worst_case
+from lib.objective import SQUARED, TAYLOR, Loss, Quadratic
+from lib.sensitivity import printed_linear, printed_logistic, worst_case
 
 Convention = Literal["monomial", "ordered", "copied", "triangle"]
 
 
+class Law(ABC):
+    """A law of the noise on a quadratic objective: how it is drawn, and what it costs."""
+
+    name: ClassVar[str]
+
+    norm: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def batch(self) -> tuple[int, ...]:
+        """Shape of a stack of laws, to be studied side by side; empty for one."""
+
+    @property
+    @abstractmethod
+    def p(self) -> int:
+        """Number of columns of the objectives it is for."""
+
+    @property
+    @abstractmethod
+    def scale(self) -> float:
+        """Scale of the noise on the last diagonal coefficient, for the ledger."""
+
+    @property
+    @abstractmethod
+    def deviation(self) -> FloatArray:
+        """Largest standard deviation of the noise on the diagonal of M; shape (...)."""
+
+    @abstractmethod
+    def certify(self, domain: Domain, neighbours: Neighbours = "replace", loss: Loss = SQUARED) -> float:
+        """Return the epsilon of releasing an objective of this loss, or a proved upper bound of it."""
+
+    @abstractmethod
+    def perturb(self, objective: Quadratic, draws: tuple[int, ...], rng: np.random.Generator) -> Quadratic:
+        """Return the objective plus noise, with `draws` axes in front of the stack."""
+
+
 @dataclass(frozen=True, eq=False)
-class Scales:
+class Scales(Law):
     """Laplace scales of the coefficients of a quadratic, or a stack of such choices.
 
     Parameters
@@ -49,6 +87,8 @@ class Scales:
     v: FloatArray
     c: float = math.inf
     ordered: bool = False
+    name: ClassVar[str] = "Laplace"
+    norm: ClassVar[str] = "weighted L1"
 
     def __post_init__(self) -> None:
         for name in ("M", "v"):
@@ -72,26 +112,61 @@ class Scales:
         return Scales(f[..., None, None] * self.M, f[..., None] * self.v, c, self.ordered)
 
     @property
+    def batch(self) -> tuple[int, ...]:
+        """See `Law`."""
+        return self.v.shape[:-1]
+
+    @property
+    def p(self) -> int:
+        """See `Law`."""
+        return int(self.v.shape[-1])
+
+    @property
+    def scale(self) -> float:
+        """See `Law`."""
+        return float(self.M[..., -1, -1])
+
+    @property
     def deviation(self) -> FloatArray:
-        """Largest standard deviation of noise on the diagonal of M; shape (...)."""
+        """See `Law`."""
         return np.asarray(math.sqrt(2) * np.diagonal(self.M, axis1=-2, axis2=-1).max(axis=-1))
 
-    def cost(self) -> FloatArray:
+    def cost(self, loss: Loss = SQUARED) -> FloatArray:
         """Return the cost of a unit change of each entry of zz', of shape (p + 1, p + 1); see `sensitivity`."""
-        if self.v.ndim != 1:
-            raise InputError(f"scales are stacked with shape {self.v.shape[:-1]}: certify one choice at a time")
-        p = len(self.v)
-        A = np.zeros((p + 1, p + 1))
+        if self.batch:
+            raise InputError(f"scales are stacked with shape {self.batch}: certify one choice at a time")
+        A = np.zeros((self.p + 1, self.p + 1))
         with np.errstate(divide="ignore"):
-            inverse = 1 / self.M
-            A[0, 1:] = A[1:, 0] = 1 / self.v  # v = -2 sum t x: entry (0, j) of zz' and its mirror image
-            A[0, 0] = np.divide(1.0, self.c)
+            inverse = loss.square / self.M
+            A[0, 1:] = A[1:, 0] = abs(loss.cross) / 2 / self.v  # entry (0, j) of zz' and its mirror image
+            A[0, 0] = np.divide(abs(loss.constant), self.c)
         if self.ordered:
             A[1:, 1:] = (inverse + inverse.T) / 2
         else:
             upper = np.triu(inverse, 1) / 2
             A[1:, 1:] = upper + upper.T + np.diag(np.diag(inverse))
         return A
+
+    def certify(self, domain: Domain, neighbours: Neighbours = "replace", loss: Loss = SQUARED) -> float:
+        """Return the largest privacy loss, or the bound of it that `sensitivity.worst_case` proves."""
+        A = self.cost(loss)
+        if loss.labels and checks.neighbours(neighbours) == "replace":
+            A[0, 0] = 0.0  # t^2 is one for every record, so replacing one changes nothing
+        return worst_case(A, domain, neighbours)
+
+    def perturb(self, objective: Quadratic, draws: tuple[int, ...], rng: np.random.Generator) -> Quadratic:
+        """Add independent noise: to the upper triangle of M, copied down, unless `ordered`, and to v."""
+        batch = (*draws, *np.broadcast_shapes(objective.batch, self.batch))
+        if self.ordered:
+            change = noise.laplace(self.M, (*batch, self.p, self.p), rng)
+        else:
+            change = _copy_down(np.triu_indices(self.p), self.M, (*batch, self.p, self.p), rng)
+        # A copied draw on unequal twins would publish their difference without noise.
+        M = (objective.M if self.ordered else objective.symmetric) + change
+        v = objective.v + noise.laplace(self.v, (*batch, self.p), rng)
+        withheld = math.isinf(self.c)
+        c = np.zeros(batch) if withheld else objective.c + noise.laplace(self.c, batch, rng)
+        return Quadratic(M, v, c)
 
 
 def unit_scales(
@@ -100,6 +175,7 @@ def unit_scales(
     *,
     constant: bool = False,
     public_count: bool = False,
+    loss: Loss = SQUARED,
 ) -> Scales:
     """Return scales for noise of scale one on the numbers a release convention publishes.
 
@@ -109,13 +185,14 @@ def unit_scales(
         `monomial`: one draw per monomial, so 2 M_jk gets it and M_jk half of it (001, Algorithm 1).
         `ordered`: one draw for each of the p^2 entries of M (000 without symmetrising).
         `copied`: one draw per entry of the upper triangle, copied down (001, Section 6.1).
-        `triangle`: the same, and the draw goes on sum x t instead of 2 sum x t.
+        `triangle`: the same, and for least squares the draw goes on sum x t instead of 2 sum x t.
     p : int
         Number of columns.
     constant : bool
         Release the degree-zero coefficient too.
     public_count : bool
-        The first column is the constant and n is public: M_00 = n needs no noise.
+        The first column is the constant and n is public: M_00 needs no noise.
+    loss : Loss
 
     Examples
     --------
@@ -127,7 +204,7 @@ def unit_scales(
     M = (ones + np.eye(p)) / 2 if convention == "monomial" else ones
     if public_count:
         M[0, 0] = 0.0
-    v = np.full(p, 2.0 if convention == "triangle" else 1.0)
+    v = np.full(p, 2.0 if convention == "triangle" and not loss.labels else 1.0)
     return Scales(M, v, 1.0 if constant else math.inf, ordered=convention == "ordered")
 
 
@@ -139,6 +216,7 @@ def functional(
     convention: Convention = "triangle",
     neighbours: Neighbours = "replace",
     constant: bool = False,
+    loss: Loss = SQUARED,
 ) -> Scales:
     """Return the scales of the functional mechanism: one common scale, sensitivity over epsilon.
 
@@ -148,12 +226,15 @@ def functional(
     epsilon : float or array
         An array gives one choice of scales per entry, stacked, for studying them side by side.
     sensitivity : {"tight", "printed"}
-        `tight` is the proved worst case of the numbers released; `printed` is 2 (p + 1)^2 (001, Section 4.2).
+        `tight` is the proved worst case of the numbers released; `printed` is 2 (p + 1)^2 for least squares (001,
+        Section 4.2) and p^2 / 4 + 3 p for labels (Section 5.3).
     convention : {"monomial", "ordered", "copied", "triangle"}
         See `unit_scales`.
     neighbours : {"replace", "add_remove"}
     constant : bool
         Release the degree-zero coefficient too, as the papers' Algorithm 1 does.
+    loss : Loss
+        `printed` knows SQUARED and TAYLOR.
 
     Raises
     ------
@@ -175,9 +256,13 @@ def functional(
     checks.neighbours(neighbours)
     tight = sensitivity == "tight"
     public = tight and domain.intercept and neighbours == "replace"
-    unit = unit_scales(convention, domain.p, constant=constant, public_count=public)
+    checks.instance(loss, Loss, "loss")
+    unit = unit_scales(convention, domain.p, constant=constant, public_count=public, loss=loss)
+    if not tight and loss not in (SQUARED, TAYLOR):
+        raise InputError(f"no paper prints a sensitivity for {loss}: use sensitivity='tight'")
     # The papers have no constant column; where there is one, it counts as one more predictor.
-    bound = certify(unit, domain, neighbours) if tight else printed_linear(domain.p)
+    printed = printed_logistic if loss.labels else printed_linear
+    bound = certify(unit, domain, neighbours, loss) if tight else printed(domain.p)
     with np.errstate(over="ignore"):
         factor = bound / budgets
         if not np.isfinite(factor * unit.v.max()).all():
@@ -185,14 +270,16 @@ def functional(
     return unit.times(factor)
 
 
-def certify(scales: Scales, domain: Domain, neighbours: Neighbours = "replace") -> float:
-    """Return the epsilon of releasing a least-squares objective with these Laplace scales.
+def certify(law: Law, domain: Domain, neighbours: Neighbours = "replace", loss: Loss = SQUARED) -> float:
+    """Return the epsilon of releasing an objective with this noise.
 
     Parameters
     ----------
-    scales : Scales
+    law : Law
+        Such as Scales.
     domain : Box or Ball
     neighbours : {"replace", "add_remove"}
+    loss : Loss
 
     Returns
     -------
@@ -209,6 +296,18 @@ def certify(scales: Scales, domain: Domain, neighbours: Neighbours = "replace") 
     >>> certify(functional(box, 1.0, sensitivity="printed", convention="monomial"), box)
     0.5
     """
-    if not isinstance(scales, Scales):
-        raise InputError(f"scales is a {type(scales).__name__}: give Scales, such as functional(domain, epsilon)")
-    return worst_case(scales.cost(), domain, neighbours)
+    if not isinstance(law, Law):
+        raise InputError(f"scales is a {type(law).__name__}: give Scales, such as functional(domain, epsilon)")
+    checks.instance(loss, Loss, "loss")
+    return law.certify(domain, neighbours, loss)
+
+
+def _copy_down(
+    upper: tuple[np.ndarray, np.ndarray], scales: FloatArray, shape: tuple[int, ...], rng: np.random.Generator
+) -> FloatArray:
+    """Draw the upper triangle and mirror it."""
+    drawn = noise.laplace(scales[..., upper[0], upper[1]], (*shape[:-2], len(upper[0])), rng)
+    out = np.empty(shape)
+    out[..., upper[0], upper[1]] = drawn
+    out[..., upper[1], upper[0]] = drawn
+    return out

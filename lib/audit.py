@@ -11,7 +11,7 @@ from lib.allocation import Scales
 from lib.checks import FloatArray, InputError, Neighbours
 from lib.domain import Ball, Box, Domain
 from lib.noise import RandomState, generator
-from lib.objective import Quadratic
+from lib.objective import SQUARED, Loss, Quadratic
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,7 @@ def worst_pair(
     domain: Domain,
     neighbours: Neighbours = "replace",
     *,
+    loss: Loss = SQUARED,
     restarts: int = 200,
     steps: int = 400,
     random_state: RandomState = 0,
@@ -45,6 +46,7 @@ def worst_pair(
     scales : Scales
     domain : Box or Ball
     neighbours : {"replace", "add_remove"}
+    loss : Loss
     restarts, steps : int
         Starting points, climbed side by side, and steps of each.
     random_state : None, int, SeedSequence or Generator
@@ -66,7 +68,9 @@ def worst_pair(
     checks.instance(scales, Scales, "scales")
     checks.instance(domain, (Box, Ball), "domain")
     rng = generator(random_state)
-    A = scales.cost()
+    A = scales.cost(loss)
+    if loss.labels and neighbours == "replace":
+        A[0, 0] = 0.0  # t^2 is one for every record
     if neighbours == "replace" and domain.intercept:
         A[1, 1] = 0.0
     if A.shape != (domain.p + 1, domain.p + 1):
@@ -84,9 +88,9 @@ def worst_pair(
         z = _project(z + rate * (signed @ z[..., None])[..., 0], domain)
         if neighbours == "replace":
             other = _project(other - rate * (signed @ other[..., None])[..., 0], domain)
-        loss = _loss(A, z, other)
-        better = loss > best
-        best = np.where(better, loss, best)
+        value = _loss(A, z, other)
+        better = value > best
+        best = np.where(better, value, best)
         kept = (np.where(better[:, None], z, kept[0]), np.where(better[:, None], other, kept[1]))
     top = int(best.argmax())
     return Pair(kept[0][top], kept[1][top], float(best[top]))

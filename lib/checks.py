@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import warnings
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -43,6 +44,16 @@ class PrivacyLeakWarning(UserWarning):
 
 class BrokenGuaranteeWarning(UserWarning):
     """A mechanism is used whose published guarantee is false."""
+
+
+def broken(as_published: bool, claim: str, reason: str) -> None:
+    """Let a mechanism whose published guarantee is false pass only with the opt-in, and warn even then.
+
+    `claim` is the id of the record in the book's ledger that says why.
+    """
+    if not flag(as_published, "as_published"):
+        raise InputError(f"{reason} ({claim}): give as_published=True to study it all the same")
+    warnings.warn(f"{reason} ({claim} in the book's ledger)", BrokenGuaranteeWarning, stacklevel=3)
 
 
 def positive(value: Any, name: str) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,41 @@ from numpy.typing import ArrayLike
 from lib import checks
 from lib.checks import FloatArray, InputError
 from lib.domain import BLOCK, Domain
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What one record (t, x) adds to an objective: square z^2 + cross t z + constant t^2 at z = x' theta.
+
+    So the coefficients of every objective here are the entries of sum (t, x)(t, x)', each times a number.
+
+    Parameters
+    ----------
+    square, cross, constant : float
+        `square` is above zero.
+    labels : bool
+        The response is one of two labels, scaled to -1 and 1, so t^2 is one for every record.
+
+    Examples
+    --------
+    >>> SQUARED.square, SQUARED.cross, TAYLOR.square, TAYLOR.cross
+    (1.0, -2.0, 0.125, -0.5)
+    """
+
+    square: float
+    cross: float
+    constant: float
+    labels: bool = False
+
+    def __post_init__(self) -> None:
+        checks.positive(self.square, "square")
+        checks.finite(self.cross, "cross")
+        checks.finite(self.constant, "constant")
+
+
+SQUARED = Loss(1.0, -2.0, 1.0)  # (t - z)^2
+# log(1 + e^z) - y z with y = (t + 1) / 2, to the second order around z = 0 (001, Eq. 9)
+TAYLOR = Loss(1 / 8, -1 / 2, math.log(2), labels=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +64,8 @@ class Quadratic:
     domain : Domain, optional
         The public set the records were clipped to. Only an objective that knows it can be released:
         its sensitivity follows from it. A noisy objective has none.
+    loss : Loss
+        What was added up. It counts only beside a domain.
 
     Examples
     --------
@@ -40,6 +78,7 @@ class Quadratic:
     v: FloatArray
     c: FloatArray
     domain: Domain | None = None
+    loss: Loss = SQUARED
 
     def __post_init__(self) -> None:
         for name in ("M", "v", "c"):
@@ -88,7 +127,7 @@ class Quadratic:
         if not any(part is ... for part in stack):
             stack = (*stack, ...)
         every = slice(None)  # the coefficients' own axes are none of the stack's, so an ellipsis must not reach them
-        return Quadratic(self.M[(*stack, every, every)], self.v[(*stack, every)], self.c[stack], self.domain)
+        return Quadratic(self.M[(*stack, every, every)], self.v[(*stack, every)], self.c[stack], self.domain, self.loss)
 
     def __add__(self, other: Quadratic) -> Quadratic:
         return self._combine(other, 1.0)
@@ -101,19 +140,20 @@ class Quadratic:
             return NotImplemented
         if self.domain != other.domain or self.p != other.p:
             raise InputError("the two objectives come from different domains: scale both with the same one")
-        return Quadratic(self.M + sign * other.M, self.v + sign * other.v, self.c + sign * other.c, self.domain)
+        if self.loss != other.loss:
+            raise InputError("the two objectives add up different losses: build both with the same one")
+        M, v, c = self.M + sign * other.M, self.v + sign * other.v, self.c + sign * other.c
+        return Quadratic(M, v, c, self.domain, self.loss)
 
     def sum(self) -> Quadratic:
         """Add up the leading axis of the stack."""
         if not self.batch:
             raise InputError("the objective is a single one, without a stack to add up: index it with None first")
-        return Quadratic(self.M.sum(axis=0), self.v.sum(axis=0), self.c.sum(axis=0), self.domain)
+        return Quadratic(self.M.sum(axis=0), self.v.sum(axis=0), self.c.sum(axis=0), self.domain, self.loss)
 
 
 def linear(X: ArrayLike, y: ArrayLike, domain: Domain) -> Quadratic:
     """Return the least-squares objective sum (y - x' theta)^2 of the clipped, scaled records.
-
-    Rows are read once, block by block: memory beyond the input is one block.
 
     Parameters
     ----------
@@ -141,6 +181,54 @@ def linear(X: ArrayLike, y: ArrayLike, domain: Domain) -> Quadratic:
     >>> f.M.round(2).tolist(), f.v.round(2).tolist(), float(f.c.round(2))
     ([[2.06]], [-2.34], 1.25)
     """
+    return from_gram(moments(X, y, domain), domain)
+
+
+def logistic(X: ArrayLike, y: ArrayLike, domain: Domain, loss: Loss = TAYLOR) -> Quadratic:
+    """Return a quadratic stand-in for the logistic objective sum log(1 + e^(x' theta)) - y x' theta.
+
+    Parameters
+    ----------
+    X : array of shape (n, d), in the user's units
+    y : array of shape (n,)
+        One of two labels, the ends of `domain.response`; 001 has 0 and 1.
+    domain : Domain
+    loss : Loss
+        Which quadratic; the default is 001's, to the second order around zero (Eq. 9).
+
+    Raises
+    ------
+    InputError
+        If a response is not a label, or as in `linear`.
+
+    Examples
+    --------
+    >>> from lib.domain import Box
+    >>> f = logistic([[1.0], [-1.0]], [1, 0], Box([-1.0], [1.0], response=(0, 1)))
+    >>> f.M.tolist(), f.v.tolist(), round(float(f.c), 4)
+    ([[0.25]], [-1.0], 1.3863)
+    """
+    checks.instance(loss, Loss, "loss")
+    if not loss.labels:
+        raise InputError("the loss is not one of labels: give TAYLOR, or another quadratic for the logistic loss")
+    checks.instance(domain, Domain, "domain")
+    target = np.asarray(checks.numeric(y, "y"))
+    if (other := target[~np.isin(target, domain.response)]).size:
+        raise InputError(f"y holds {other.flat[0]}: give one of the two labels {domain.response} of the domain")
+    return from_gram(moments(X, y, domain), domain, loss)
+
+
+def moments(X: ArrayLike, y: ArrayLike, domain: Domain) -> FloatArray:
+    """Return sum (t, x)(t, x)' of the clipped, scaled records, of shape (p + 1, p + 1), the response first.
+
+    Rows are read once, block by block: memory beyond the input is one block.
+
+    Examples
+    --------
+    >>> from lib.domain import Box
+    >>> moments([[1.0], [0.5]], [1.0, -1.0], Box([-1.0], [1.0], response=(-1.0, 1.0))).tolist()
+    [[2.0, 0.5], [0.5, 1.25]]
+    """
     checks.instance(domain, Domain, "domain")
     rows, target = checks.rows(X, y, domain.d)
     block = np.empty((min(BLOCK, len(rows)), domain.p + 1))
@@ -149,12 +237,13 @@ def linear(X: ArrayLike, y: ArrayLike, domain: Domain) -> Quadratic:
         part = block[: min(BLOCK, len(rows) - start)]
         domain.scale_block(rows[start : start + BLOCK], target[start : start + BLOCK], part)
         gram += part.T @ part
-    return from_gram(gram, domain)
+    return gram
 
 
-def from_gram(gram: FloatArray, domain: Domain) -> Quadratic:
-    """Return the least-squares objective for the moments of (t, Z), of shape (..., p + 1, p + 1)."""
-    return Quadratic(gram[..., 1:, 1:].copy(), -2 * gram[..., 0, 1:], gram[..., 0, 0], domain)
+def from_gram(gram: FloatArray, domain: Domain, loss: Loss = SQUARED) -> Quadratic:
+    """Return the objective for the moments of (t, Z), of shape (..., p + 1, p + 1)."""
+    M, v = loss.square * gram[..., 1:, 1:], loss.cross * gram[..., 0, 1:]
+    return Quadratic(M, v, loss.constant * gram[..., 0, 0], domain, loss)
 
 
 def merge(shards: Iterable[Quadratic]) -> Quadratic:

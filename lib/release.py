@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from lib import checks, noise
-from lib.allocation import Scales, certify
-from lib.checks import BudgetError, FloatArray, InputError, Neighbours
+from lib.allocation import Law, Scales, certify
+from lib.checks import BudgetError, InputError, Neighbours
 from lib.domain import Domain
 from lib.noise import RandomState
 from lib.objective import Quadratic
@@ -34,7 +34,11 @@ class Spend:
     scale : float
         Noise scale on the last diagonal coefficient; `Release.scales` has all of them.
     epsilon : float
-        What it cost, as certified, not as asked for.
+        What it cost, as certified, not as asked for. Infinite for a release that is zCDP only.
+    delta : float
+        Zero for pure differential privacy.
+    rho : float, optional
+        Its zCDP. By default epsilon^2 / 2 (see `accounting`), or infinite if delta is above zero.
     caveat : str
         What the epsilon does not cover, such as bounds read off the data. Empty if nothing.
     """
@@ -46,12 +50,21 @@ class Spend:
     sensitivity: float
     scale: float
     epsilon: float
+    delta: float = 0.0
+    rho: float | None = None
     caveat: str = ""
 
     def __post_init__(self) -> None:
         checks.neighbours(self.neighbours)
-        if checks.finite(self.epsilon, "epsilon") < 0:
+        only_zcdp = self.rho is not None and self.epsilon == math.inf
+        if not only_zcdp and checks.finite(self.epsilon, "epsilon") < 0:
             raise InputError(f"epsilon is {self.epsilon:g}: a release cannot earn budget, give at least zero")
+        if not 0 <= checks.finite(self.delta, "delta") < 1:
+            raise InputError(f"delta is {self.delta:g}: give a number of at least zero and below one")
+        if self.rho is None:
+            object.__setattr__(self, "rho", self.epsilon**2 / 2 if self.delta == 0 else math.inf)
+        elif not self.rho >= 0:
+            raise InputError(f"rho is {self.rho:g}: give a number of at least zero")
 
 
 @dataclass(frozen=True)
@@ -69,8 +82,18 @@ class Ledger:
 
     @property
     def epsilon(self) -> float:
-        """Total privacy loss."""
+        """Total privacy loss, by basic composition."""
         return math.fsum(spend.epsilon for spend in self.spends)
+
+    @property
+    def delta(self) -> float:
+        """Total chance of exceeding it, by basic composition."""
+        return math.fsum(spend.delta for spend in self.spends)
+
+    @property
+    def rho(self) -> float:
+        """Total zCDP; infinite if a spend has a delta."""
+        return math.fsum(spend.rho for spend in self.spends if spend.rho is not None)
 
     def __add__(self, other: Ledger) -> Ledger:
         if len({spend.neighbours for spend in self.spends + other.spends}) > 1:
@@ -92,6 +115,8 @@ class Budget:
     Parameters
     ----------
     epsilon : float
+    delta : float
+        Zero to allow pure differential privacy only.
 
     Examples
     --------
@@ -102,6 +127,7 @@ class Budget:
     """
 
     epsilon: float
+    delta: float = 0.0
     ledger: Ledger = field(default_factory=Ledger)
     _seeds: set[tuple[str, str]] = field(default_factory=set, init=False, repr=False, compare=False)
 
@@ -125,6 +151,8 @@ class Budget:
                 f"this release costs {spend.epsilon:.6g} and {self.remaining:.6g} of {self.epsilon:g} is left: "
                 "use larger scales, or stop here"
             )
+        if not total.delta <= self.delta * (1 + 1e-12):
+            raise BudgetError(f"this release costs a delta of {spend.delta:.3g}, over {self.delta:g}: stop here")
         if random_state is not None and not isinstance(random_state, np.random.Generator):
             root = noise.seed_sequence(random_state)
             if (seed := (str(root.entropy), str(root.spawn_key))) in self._seeds:
@@ -141,26 +169,26 @@ class Release:
     """
 
     objective: Quadratic
-    scales: Scales
+    scales: Law
     domain: Domain
     ledger: Ledger
 
 
 def perturb(
     objective: Quadratic,
-    scales: Scales,
+    scales: Law,
     random_state: RandomState = None,
     *,
     draws: tuple[int, ...] = (),
 ) -> Quadratic:
-    """Return the objective plus Laplace noise, for studying a mechanism: many draws, no ledger.
+    """Return the objective plus noise, for studying a mechanism: many draws, no ledger.
 
     Stacks of objectives and of scales broadcast against each other, and `draws` adds axes in front.
 
     Parameters
     ----------
     objective : Quadratic with batch (...)
-    scales : Scales, stacked as (...)
+    scales : Law, such as Scales, stacked as (...)
     random_state : None, int, SeedSequence or Generator
     draws : tuple of int
 
@@ -177,27 +205,15 @@ def perturb(
     (1000,)
     """
     checks.instance(objective, Quadratic, "objective")
-    checks.instance(scales, Scales, "scales")
-    if scales.v.shape[-1] != objective.p:
-        raise InputError(f"scales have {scales.v.shape[-1]} columns and the objective {objective.p}: match them")
-    rng = noise.generator(random_state)
-    batch = (*draws, *np.broadcast_shapes(objective.batch, scales.v.shape[:-1]))
-    p = objective.p
-    if scales.ordered:
-        change = noise.laplace(scales.M, (*batch, p, p), rng)
-    else:
-        change = _copy_down(np.triu_indices(p), scales.M, (*batch, p, p), rng)
-    # A copied draw on unequal twins would publish their difference without noise.
-    M = (objective.M if scales.ordered else objective.symmetric) + change
-    v = objective.v + noise.laplace(scales.v, (*batch, p), rng)
-    withheld = math.isinf(scales.c)
-    c = np.zeros(batch) if withheld else objective.c + noise.laplace(scales.c, batch, rng)
-    return Quadratic(M, v, c)
+    checks.instance(scales, Law, "scales")
+    if scales.p != objective.p:
+        raise InputError(f"scales have {scales.p} columns and the objective {objective.p}: match them")
+    return scales.perturb(objective, draws, noise.generator(random_state))
 
 
 def release(
     objective: Quadratic,
-    scales: Scales,
+    scales: Law,
     random_state: RandomState = None,
     *,
     neighbours: Neighbours = "replace",
@@ -209,7 +225,7 @@ def release(
     ----------
     objective : Quadratic
         With its domain, as `objective.linear` returns it.
-    scales : Scales
+    scales : Law, such as Scales
     random_state : None, int, SeedSequence or Generator
         `None` for a real release: whoever knows the seed knows the noise, and two releases with one seed share it,
         which gives the data away. A budget refuses the second; without one, nothing can.
@@ -242,7 +258,7 @@ def release(
     return Release(perturb(objective, scales, rng), scales, objective.domain, Ledger((spend,)))
 
 
-def price(objective: Quadratic, scales: Scales, neighbours: Neighbours = "replace") -> Spend:
+def price(objective: Quadratic, scales: Law, neighbours: Neighbours = "replace") -> Spend:
     """Return what releasing the objective with these scales would cost, without releasing it."""
     checks.instance(objective, Quadratic, "objective")
     domain = objective.domain
@@ -250,24 +266,14 @@ def price(objective: Quadratic, scales: Scales, neighbours: Neighbours = "replac
         raise InputError("the objective has no domain, so its sensitivity is unknown: build it with objective.linear")
     if objective.batch:
         raise InputError(f"the objective is a stack of shape {objective.batch}: release one at a time")
-    epsilon = certify(scales, domain, neighbours)
+    epsilon = certify(scales, domain, neighbours, objective.loss)
     if not math.isfinite(epsilon):
         raise InputError(
             "a coefficient that one record can change has scale zero: give it noise, or use neighbours='replace' "
             "if it is the public number of records"
         )
-    scale = float(scales.M[-1, -1])
+    scale = scales.scale
     caveat = "the domain's bounds were read off the data" if domain.leaky else ""
-    numbers = "quadratic objective" if math.isinf(scales.c) else "quadratic objective with its constant"
-    return Spend(numbers, "Laplace", neighbours, "weighted L1", epsilon * scale, scale, epsilon, caveat)
-
-
-def _copy_down(
-    upper: tuple[np.ndarray, np.ndarray], scales: FloatArray, shape: tuple[int, ...], rng: np.random.Generator
-) -> FloatArray:
-    """Draw the upper triangle and mirror it."""
-    drawn = noise.laplace(scales[..., upper[0], upper[1]], (*shape[:-2], len(upper[0])), rng)
-    out = np.empty(shape)
-    out[..., upper[0], upper[1]] = drawn
-    out[..., upper[1], upper[0]] = drawn
-    return out
+    constant = isinstance(scales, Scales) and not math.isinf(scales.c)
+    numbers = "quadratic objective with its constant" if constant else "quadratic objective"
+    return Spend(numbers, scales.name, neighbours, scales.norm, epsilon * scale, scale, epsilon, caveat=caveat)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lib import checks
-from lib.allocation import Scales
+from lib.allocation import Law
 from lib.checks import InputError, Neighbours
 from lib.noise import RandomState, generator
 from lib.objective import Quadratic
@@ -36,9 +36,9 @@ def ridge(objective: Quadratic, amount: ArrayLike) -> Quadratic:
     return replace(objective, M=objective.M + lift[..., None, None] * np.eye(objective.p))
 
 
-def deviations(scales: Scales, k: float = 4.0) -> np.ndarray:
+def deviations(scales: Law, k: float = 4.0) -> np.ndarray:
     """Return k standard deviations of the noise on the diagonal of M: 001's ridge has k = 4 (Section 6.1)."""
-    checks.instance(scales, Scales, "scales")
+    checks.instance(scales, Law, "scales")
     return np.asarray(checks.positive(k, "k") * scales.deviation)
 
 
@@ -72,7 +72,7 @@ def trim(objective: Quadratic, floor: ArrayLike = 0.0) -> Quadratic:
     return replace(objective, M=(M + np.swapaxes(M, -1, -2)) / 2 + 0.0, v=v + 0.0, domain=None)
 
 
-def bound(objective: Quadratic, scales: Scales, k: float = 4.0) -> Quadratic:
+def bound(objective: Quadratic, scales: Law, k: float = 4.0) -> Quadratic:
     """Drop the directions where the noisy M is not positive, and lift the others by k standard deviations.
 
     What we use: 001's ridge, then a trim whose floor is the same. No eigenvalue that is left is below k standard
@@ -81,7 +81,7 @@ def bound(objective: Quadratic, scales: Scales, k: float = 4.0) -> Quadratic:
     Parameters
     ----------
     objective : Quadratic with batch (...)
-    scales : Scales
+    scales : Law, such as Scales
         Those of the release, stacked as (...).
     k : float
 
@@ -98,7 +98,7 @@ def bound(objective: Quadratic, scales: Scales, k: float = 4.0) -> Quadratic:
 
 def retry(
     objective: Quadratic,
-    scales: Scales,
+    scales: Law,
     random_state: RandomState = None,
     *,
     neighbours: Neighbours = "replace",
@@ -112,7 +112,7 @@ def retry(
     Parameters
     ----------
     objective : Quadratic with its domain
-    scales : Scales
+    scales : Law, such as Scales
     random_state : None, int, SeedSequence or Generator
     neighbours : {"replace", "add_remove"}
     budget : Budget, optional

@@ -36,6 +36,17 @@ def printed_linear(d: int) -> float:
     return 2.0 * (checks.count(d, "d") + 1) ** 2
 
 
+def printed_logistic(d: int) -> float:
+    """Return d^2 / 4 + 3 d, the sensitivity 001 (Section 5.3) prints for the logistic objective with d columns.
+
+    Examples
+    --------
+    >>> printed_logistic(13)
+    81.25
+    """
+    return checks.count(d, "d") ** 2 / 4 + 3.0 * d
+
+
 # Price of a unit change of sum t x_j, and of an off-diagonal entry of M, at noise scale one; a square costs one.
 PRICES = {"monomial": (1.0, 1.0), "ordered": (1.0, 1.0), "copied": (1.0, 0.5), "triangle": (0.5, 0.5)}
 

@@ -6,6 +6,7 @@ import math
 import pkgutil
 import re
 import warnings
+from pathlib import Path
 
 import cvxpy
 import numpy as np
@@ -101,6 +102,7 @@ READERS = {
     "nonprivate.choose_penalty": lambda X, y: nonprivate.choose_penalty(X, y, BOX, 1.0),
     "domain.Box.from_data": Box.from_data,
     "domain.Ball.from_data": Ball.from_data,
+    "objective.moments": lambda X, y: objective.moments(X, y, BALL),
 }
 
 
@@ -178,6 +180,7 @@ CASES = {
         ("x is of type int: give Box or Ball", lambda: checks.instance(1, (Box, Ball), "x")),
         (r"x is of type Release: give Quadratic .*\.objective", lambda: checks.instance(NOTE, type(F), "x")),
     ],
+    "checks.broken": [(r"false \(FM-X\): give as_published", lambda: checks.broken(False, "FM-X", "it is false"))],
     "checks.flag": [("x is 'no': give", lambda: checks.flag("no", "x"))],
     "checks.epsilons": list(budgets(checks.epsilons)),
     "checks.neighbours": list(relations(checks.neighbours)),
@@ -246,6 +249,17 @@ CASES = {
         ("different domains", lambda: F - NOISY),
     ],
     "objective.Quadratic.sum": [("without a stack", lambda: F.sum())],
+    "objective.logistic": [
+        ("y holds 0.5: give one of the two labels", lambda: objective.logistic(X, np.full(20, 0.5), BOX)),
+        ("not one of labels: give", lambda: objective.logistic(X, np.ones(20), BOX, objective.SQUARED)),
+        ("loss is of type int", lambda: objective.logistic(X, np.ones(20), BOX, 3)),
+        ("domain is of type int", lambda: objective.logistic(X, np.ones(20), 3)),
+    ],
+    "objective.Loss": [
+        ("square is 0: give", lambda: objective.Loss(0, 1, 1)),
+        ("cross is nan", lambda: objective.Loss(1, NAN, 1)),
+        ("constant is inf", lambda: objective.Loss(1, 1, INF)),
+    ],
     "objective.linear": [
         ("X has 1 columns but the domain has 2", lambda: objective.linear(X[:, :1], Y, BOX)),
         ("domain is of type NoneType: give Domain", lambda: objective.linear(X, Y, None)),
@@ -274,6 +288,7 @@ CASES = {
         ("scale is 0", lambda: noise.laplace_cdf(1.0, 0)),
         ("scale is nan", lambda: noise.laplace_cdf(1.0, NAN)),
     ],
+    "sensitivity.printed_logistic": [("d is 0: give", lambda: sensitivity.printed_logistic(0))],
     "sensitivity.printed_linear": [("d is 0: give", lambda: sensitivity.printed_linear(0))],
     "sensitivity.closed_form": [
         ("convention is 'other'", lambda: sensitivity.closed_form(BOX, "other")),
@@ -352,7 +367,7 @@ CASES = {
         ("3 columns and the objective 2", lambda: release.perturb(F, allocation.unit_scales("copied", 3))),
         *seeds(lambda seed: release.perturb(F, SCALES, seed)),
         ("objective is of type ndarray", lambda: release.perturb(X, SCALES)),
-        ("scales is of type float: give Scales", lambda: release.perturb(F, 1.0)),
+        ("scales is of type float: give Law", lambda: release.perturb(F, 1.0)),
         ("not finite", lambda: release.perturb(F, allocation.Scales(np.full((2, 2), INF), np.ones(2)))),
     ],
     "release.release": [
@@ -515,6 +530,11 @@ CASES = {
 
 # Nothing in these can be wrong, or another test is about what can.
 EXEMPT = {
+    "allocation.Law": "abstract",
+    "allocation.Law.certify": "abstract",
+    "allocation.Law.perturb": "abstract",
+    "allocation.Scales.certify": "allocation.certify calls it",
+    "allocation.Scales.perturb": "inner step of release.perturb",
     "checks.InputError": "an error",
     "checks.BudgetError": "an error",
     "checks.IndefiniteError": "an error",
@@ -549,6 +569,12 @@ EXEMPT = {
     "ledger.Table": "holds Claims, which are checked",
     "ledger.counts": "no arguments",
 }
+
+for info in pkgutil.iter_modules([str(Path(__file__).parent)]):  # the rest, one file per module of lib
+    if info.name.startswith("bad_"):
+        more = importlib.import_module(info.name)
+        CASES |= more.CASES
+        EXEMPT |= more.EXEMPT
 
 TYPED = (InputError, BudgetError, IndefiniteError, SolverError, DataError)
 FLAT = [(name, number, message, call) for name, cases in CASES.items() for number, (message, call) in enumerate(cases)]

@@ -4,7 +4,9 @@ A mutant is a file, what stands there, what is put there instead, and the tests 
 killed only if a test fails; a mutant that does not import, or whose text is no longer there, is an error.
 """
 
+import importlib
 import os
+import pkgutil
 import shutil
 import subprocess
 import sys
@@ -34,8 +36,8 @@ MUTANTS = {
     # sensitivity and price
     "tight sensitivity too small": (
         "allocation.py",
-        "certify(unit, domain, neighbours) if tight",
-        "0.9 * certify(unit, domain, neighbours) if tight",
+        "certify(unit, domain, neighbours, loss) if tight",
+        "0.9 * certify(unit, domain, neighbours, loss) if tight",
         "test_release.py -k ledger_total",
     ),
     "worst case on the box too small": (
@@ -76,8 +78,8 @@ MUTANTS = {
     ),
     "linear coefficients half price": (
         "allocation.py",
-        "A[0, 1:] = A[1:, 0] = 1 / self.v",
-        "A[0, 1:] = A[1:, 0] = 0.5 / self.v",
+        "A[0, 1:] = A[1:, 0] = abs(loss.cross) / 2 / self.v",
+        "A[0, 1:] = A[1:, 0] = abs(loss.cross) / 4 / self.v",
         "test_allocation.py -k 'grid or hand'",
     ),
     # noise
@@ -95,25 +97,25 @@ MUTANTS = {
         "test_noise.py",
     ),
     "twins drawn apart": (
-        "release.py",
+        "allocation.py",
         "out[..., upper[1], upper[0]] = drawn",
         "out[..., upper[1], upper[0]] = noise.laplace(scales[..., upper[0], upper[1]], drawn.shape, rng)",
         "test_noise.py -k twins",
     ),
     "twins not the same number": (
-        "release.py",
-        "(objective.M if scales.ordered else objective.symmetric) + change",
+        "allocation.py",
+        "(objective.M if self.ordered else objective.symmetric) + change",
         "objective.M + change",
         "test_noise.py -k twins",
     ),
     "linear coefficients without noise": (
-        "release.py",
-        "objective.v + noise.laplace(scales.v, (*batch, p), rng)",
-        "objective.v + 0 * noise.laplace(scales.v, (*batch, p), rng)",
+        "allocation.py",
+        "objective.v + noise.laplace(self.v, (*batch, self.p), rng)",
+        "objective.v + 0 * noise.laplace(self.v, (*batch, self.p), rng)",
         "test_noise.py -k law",
     ),
     "withheld constant published": (
-        "release.py",
+        "allocation.py",
         "c = np.zeros(batch) if withheld",
         "c = np.broadcast_to(objective.c, batch) if withheld",
         "test_noise.py -k withheld",
@@ -182,8 +184,8 @@ MUTANTS = {
     ),
     "linear term with the wrong sign": (
         "objective.py",
-        "-2 * gram[..., 0, 1:]",
-        "2 * gram[..., 0, 1:]",
+        "loss.cross * gram[..., 0, 1:]",
+        "-loss.cross * gram[..., 0, 1:]",
         "test_objective.py -k row_by_row",
     ),
     "first row of a fold lost": (
@@ -251,6 +253,11 @@ MUTANTS = {
     "wrong numbers pass the ledger": ("ledger.py", "    if wrong:\n", "    if not found:\n", "test_ledger.py"),
     "attack leaves the domain": ("audit.py", "domain.clip(predictors)", "pass", "test_audit.py -k 'pair_is'"),
 }
+
+
+for info in pkgutil.iter_modules([str(Path(__file__).parent)]):  # the rest, one file per module of lib
+    if info.name.startswith("mutants_"):
+        MUTANTS |= importlib.import_module(info.name).MUTANTS
 
 
 def run(folder, tests):
