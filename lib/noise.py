@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from lib import checks
 from lib.checks import FloatArray, InputError
@@ -58,14 +58,79 @@ def laplace(scale: ArrayLike, shape: tuple[int, ...], random_state: RandomState 
     >>> laplace([0.0, 1.0], (2,), random_state=1)[0]
     np.float64(0.0)
     """
-    b = np.asarray(checks.numeric(scale, "scale"), dtype=np.float64)
-    if not np.isfinite(b).all() or (b < 0).any():
-        raise InputError("a Laplace scale is negative or not finite: give numbers of at least zero")
-    try:
-        b = np.broadcast_to(b, shape)  # a plain product would use one draw for several scales
-    except ValueError:
-        raise InputError(f"the scales have shape {b.shape} and the draws {shape}: ask for one draw per scale") from None
+    b = _scales(scale, shape)
     return np.asarray(generator(random_state).laplace(size=shape) * b)
+
+
+def gaussian(deviation: ArrayLike, shape: tuple[int, ...], random_state: RandomState = None) -> FloatArray:
+    """Draw independent normal variables with mean zero and these standard deviations.
+
+    Parameters
+    ----------
+    deviation : array broadcastable to `shape`; zero gives exactly zero
+    shape : tuple of int
+    random_state : None, int, SeedSequence or Generator
+
+    Examples
+    --------
+    >>> gaussian([0.0, 1.0], (2,), random_state=1)[0]
+    np.float64(0.0)
+    """
+    sigma = _scales(deviation, shape)
+    return np.asarray(generator(random_state).standard_normal(size=shape) * sigma)
+
+
+def geometric(alpha: float, shape: tuple[int, ...], random_state: RandomState = None) -> NDArray[np.int64]:
+    """Draw independent two-sided geometric integers: P(k) = (1 - alpha) / (1 + alpha) alpha^|k|.
+
+    Parameters
+    ----------
+    alpha : float
+        exp(-epsilon / sensitivity), between zero and one.
+    shape : tuple of int
+    random_state : None, int, SeedSequence or Generator
+
+    Examples
+    --------
+    >>> geometric(0.5, (1000,), random_state=1).dtype
+    dtype('int64')
+    """
+    if not 0 < checks.finite(alpha, "alpha") < 1:
+        raise InputError(f"alpha is {alpha:g}: give a number between zero and one")
+    rng = generator(random_state)
+    # The difference of two geometric variables with the same law is two-sided geometric.
+    return np.asarray(rng.geometric(1 - alpha, shape) - rng.geometric(1 - alpha, shape))
+
+
+def wishart(p: int, degrees: float, shape: tuple[int, ...] = (), random_state: RandomState = None) -> FloatArray:
+    """Draw Wishart matrices W_p(I, degrees), by Bartlett's decomposition.
+
+    Parameters
+    ----------
+    p : int
+        Rows and columns.
+    degrees : float
+        Degrees of freedom, above p - 1. With p + 1 of them the density is proportional to exp(-tr W / 2).
+    shape : tuple of int
+    random_state : None, int, SeedSequence or Generator
+
+    Returns
+    -------
+    array of shape (*shape, p, p)
+
+    Examples
+    --------
+    >>> wishart(3, 4, (2,), random_state=1).shape
+    (2, 3, 3)
+    """
+    checks.count(p, "p")
+    if not checks.finite(degrees, "degrees") > p - 1:
+        raise InputError(f"degrees is {degrees:g}: give more than p - 1 = {p - 1}")
+    rng = generator(random_state)
+    root = np.tril(rng.standard_normal((*shape, p, p)), -1)
+    diagonal = np.arange(p)
+    root[..., diagonal, diagonal] = np.sqrt(rng.chisquare(degrees - diagonal, (*shape, p)))
+    return np.asarray(root @ np.swapaxes(root, -1, -2))
 
 
 def laplace_cdf(x: ArrayLike, scale: float) -> FloatArray:
@@ -92,3 +157,13 @@ def seed_sequence(random_state: Any) -> np.random.SeedSequence:
     if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer) or random_state < 0:
         raise InputError(f"random_state is {random_state!r}: give None, a seed of at least zero, or a Generator")
     return np.random.SeedSequence(int(random_state))
+
+
+def _scales(scale: ArrayLike, shape: tuple[int, ...]) -> FloatArray:
+    b = np.asarray(checks.numeric(scale, "scale"), dtype=np.float64)
+    if not np.isfinite(b).all() or (b < 0).any():
+        raise InputError("a scale of noise is negative or not finite: give numbers of at least zero")
+    try:
+        return np.broadcast_to(b, shape)  # a plain product would use one draw for several scales
+    except ValueError:
+        raise InputError(f"the scales have shape {b.shape} and the draws {shape}: ask for one draw per scale") from None
