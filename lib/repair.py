@@ -72,6 +72,54 @@ def trim(objective: Quadratic, floor: ArrayLike = 0.0) -> Quadratic:
     return replace(objective, M=(M + np.swapaxes(M, -1, -2)) / 2 + 0.0, v=v + 0.0, domain=None)
 
 
+def lift(objective: Quadratic, level: ArrayLike, weights: ArrayLike = 1.0) -> Quadratic:
+    """Return M with each positive eigenvalue lifted by level^2 over itself; the other directions fall silent.
+
+    An eigenvalue far above the noise keeps its place, unlike with a ridge. The solution is the one that minimises
+    |M theta + v / 2|^2 + level^2 |theta|^2 over the positive eigenspace: the expected squared gradient once the noise
+    is off again, if `level` is the root mean square eigenvalue of the noise on M. What comes back is positive
+    definite, with no eigenvalue below 2 level.
+
+    Parameters
+    ----------
+    objective : Quadratic with batch (...)
+    level : array broadcastable to (...)
+        Above zero, and public, such as `WishartDifference.level`.
+    weights : array broadcastable to (p,)
+        Public. Eigenvalues are those of D M D, D = diag(weights).
+
+    Examples
+    --------
+    >>> f = lift(Quadratic(np.diag([4.0, -1.0]), np.array([-4.0, 5.0]), np.array(0.0)), 2.0)
+    >>> f.M.tolist(), f.v.tolist()
+    ([[5.0, 0.0], [0.0, 4.0]], [-4.0, 0.0])
+    """
+    checks.instance(objective, Quadratic, "objective")
+    f = np.asarray(checks.numeric(level, "level"), dtype=np.float64)[..., None]
+    w = np.asarray(checks.numeric(weights, "weights"), dtype=np.float64)
+    if w.shape not in ((), (objective.p,)):
+        raise InputError(f"the weights have shape {w.shape}: give one for each of the {objective.p} columns")
+    w = np.broadcast_to(w, (objective.p,))
+    if not (np.isfinite(f).all() and (f > 0).all() and np.isfinite(w).all() and (w > 0).all()):
+        raise InputError("the level or a weight is not above zero and finite: give positive numbers")
+    values, vectors = np.linalg.eigh(objective.symmetric * np.outer(w, w))
+    high = np.maximum(values, f)
+    lifted = high + f**2 / high
+    # Below the level the linear term shrinks instead: the same solution, without a huge eigenvalue.
+    kept = np.maximum(values, 0.0) * lifted / (values**2 + f**2)
+    back = vectors / w[:, None]
+    M = (back * lifted[..., None, :]) @ np.swapaxes(back, -1, -2)
+    along = (np.swapaxes(vectors, -1, -2) @ (objective.v * w)[..., None])[..., 0]
+    v = (back @ (kept * along)[..., None])[..., 0]
+    return replace(
+        objective,
+        M=(M + np.swapaxes(M, -1, -2)) / 2 + 0.0,
+        v=v + 0.0,
+        c=np.broadcast_to(objective.c, v.shape[:-1]),
+        domain=None,
+    )
+
+
 def bound(objective: Quadratic, scales: Law, k: float = 4.0) -> Quadratic:
     """Drop the directions where the noisy M is not positive, and lift the others by k standard deviations.
 

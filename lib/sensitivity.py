@@ -1,4 +1,4 @@
-"""How far one record can move the coefficients of the least-squares objective.
+"""How far one record can move the coefficients of a quadratic objective.
 
 Write a scaled record as z = (t, x), with the constant column in x if there is one. All coefficients are entries
 of zz', so every L1 sensitivity, and every privacy loss of independent Laplace noise, is the same maximum
@@ -21,6 +21,7 @@ from scipy import optimize
 from lib import checks
 from lib.checks import FloatArray, InputError, Neighbours
 from lib.domain import Ball, Box, Domain
+from lib.objective import SQUARED, Loss
 
 minimize: Any = optimize.minimize  # its overloads know no array of unknown length
 
@@ -47,12 +48,18 @@ def printed_logistic(d: int) -> float:
     return checks.count(d, "d") ** 2 / 4 + 3.0 * d
 
 
-# Price of a unit change of sum t x_j, and of an off-diagonal entry of M, at noise scale one; a square costs one.
+# Price of a unit change of sum t x_j, and of an off-diagonal entry of M, at noise scale one; a square costs one. That
+# is for least squares: a loss of labels has no factor 2 to drop, so its price of t x_j is |cross| / 2 in all of them.
 PRICES = {"monomial": (1.0, 1.0), "ordered": (1.0, 1.0), "copied": (1.0, 0.5), "triangle": (0.5, 0.5)}
 
 
 def closed_form(
-    domain: Domain, convention: str, neighbours: Neighbours = "replace", *, constant: bool = False
+    domain: Domain,
+    convention: str,
+    neighbours: Neighbours = "replace",
+    *,
+    constant: bool = False,
+    loss: Loss = SQUARED,
 ) -> float:
     """Return the sensitivity of a release convention as the formula proved for it.
 
@@ -65,6 +72,8 @@ def closed_form(
         With `replace` and an intercept, n is public and not released.
     constant : bool
         Release the degree-zero coefficient too.
+    loss : Loss
+        SQUARED, or one of labels such as TAYLOR.
 
     Returns
     -------
@@ -73,40 +82,53 @@ def closed_form(
 
     Examples
     --------
+    >>> from lib.objective import TAYLOR
     >>> box = Box([-1, -1, -1], [1, 1, 1], response=(-1, 1))
-    >>> closed_form(box, "monomial"), closed_form(box, "triangle")
-    (16.0, 9.375)
+    >>> closed_form(box, "monomial"), closed_form(box, "triangle"), closed_form(box, "monomial", loss=TAYLOR)
+    (16.0, 9.375, 3.125)
     """
     response, product = PRICES[checks.choice(convention, tuple(PRICES), "convention")]
     checks.instance(domain, (Box, Ball), "domain")
-    d = domain.d
-    if isinstance(domain, Ball) and checks.neighbours(neighbours) == "replace":
-        return _ball_form(domain, response, product, constant)
-    r = domain.reach if isinstance(domain, Box) else 1 / math.sqrt(d)
-    total = d + d * (d - 1) * product  # price of all entries of M
-    one = total * r**2 + 2 * response * d * r  # of a record at the far corner
-    if domain.intercept:
-        one += 2 * response + 2 * product * d * r
+    checks.instance(loss, Loss, "loss")
+    if not (loss.labels or loss == SQUARED):
+        raise InputError("the loss is neither SQUARED nor one of labels, and has no closed form here: use worst_case")
+    d, one = domain.d, domain.intercept
+    g, h = (abs(loss.cross) / 2 if loss.labels else response), loss.square * product
+    total = d * loss.square + d * (d - 1) * h  # price of all entries of M
     if checks.neighbours(neighbours) == "add_remove":
-        return one + domain.intercept + constant
-    tilt = d**2 * (response - product * domain.intercept) ** 2 / total
-    if constant and total > (d * response) ** 2:  # then it pays to change the response's square
-        tilt = 1 + domain.intercept * ((d + 1) / (2 * (d + 2)) - 2 * response)
-    return one + 2 * response * domain.intercept + tilt
-
-
-def _ball_form(ball: Ball, response: float, product: float, constant: bool) -> float:
-    """Maximum of 4 a sin(phi) + sqrt(2) w sin(2 phi), where its derivative vanishes."""
-    if ball.intercept:
+        r = domain.reach if isinstance(domain, Box) else 1 / math.sqrt(d)
+        far = total * r**2 + 2 * g * d * r + one * (2 * g + 2 * h * d * r + loss.square)
+        return far + constant * abs(loss.constant)
+    free = constant and not loss.labels  # the response's square can move
+    if isinstance(domain, Box):
+        return _box_form(d, domain.reach, total, g, h, one, free)
+    if one:
         raise InputError("a ball with an intercept has no closed form here: use worst_case")
-    d = ball.d
-    a, w = response * math.sqrt(d), math.sqrt(d + d * (d - 1) * product**2)
+    arc = _ball_form(g * math.sqrt(d), math.sqrt(d * loss.square**2 + d * (d - 1) * h**2))
+    return min(arc + (free and g * math.sqrt(d) < math.sqrt(2)), _box_form(d, 1.0, total, g, h, 0, free))
+
+
+def _box_form(d: int, r: float, total: float, g: float, h: float, one: int, free: bool) -> float:
+    """Return the closed form for replacing a record in a box, in the letters of the chapters."""
+    if free and total > (d * g) ** 2:  # then it pays to change the response's square
+        tilt = 1 + one * ((d + 1) / (2 * (d + 2)) - 2 * g)
+        return total * r**2 + 2 * g * d * r + one * (4 * g + 2 * h * d * r) + tilt
+    opposite = one * 4 * (g + h * d * r) + _parabola(total, r, d * (g - one * h))
+    return max(opposite, _parabola(total, r, d * (g + one * h)))
+
+
+def _parabola(total: float, r: float, slope: float) -> float:
+    """Return max of 4 (slope u + total u (r - u)) over 0 <= u <= r."""
+    if abs(slope) > total * r:
+        return max(4 * slope * r, 0.0)
+    return total * r**2 + 2 * slope * r + slope**2 / total
+
+
+def _ball_form(a: float, w: float) -> float:
+    """Maximum of 4 a sin(phi) + sqrt(2) w sin(2 phi), where its derivative vanishes."""
     cosine = (math.sqrt(a**2 + 4 * w**2) - a) / (2 * math.sqrt(2) * w)
     sine = math.sqrt(1 - cosine**2)
-    arc = 4 * a * sine + 2 * math.sqrt(2) * w * sine * cosine
-    box = d + d * (d - 1) * product + 2 * response * d
-    tilt = (d * response) ** 2 / (d + d * (d - 1) * product)
-    return min(arc + (constant and a < math.sqrt(2)), box + max(float(constant), tilt))
+    return 4 * a * sine + 2 * math.sqrt(2) * w * sine * cosine
 
 
 def worst_case(A: FloatArray, domain: Domain, neighbours: Neighbours = "replace") -> float:
@@ -177,14 +199,21 @@ def _box_replace(A: FloatArray, domain: Box) -> float:
     """With u = |z + z'|/2 and w = |z - z'|/2, u + w <= r and the change is at most 4 u'Aw: maximise that."""
     r = _box_bounds(domain)
     first = 1 + domain.intercept
+    even = _evened(A, first)
+    bound = _box_exchangeable(even, domain.d, domain.reach, first)
+    return bound if np.allclose(A, even, rtol=1e-14, atol=0) else min(bound, _box_general(A, r, first))
+
+
+def _evened(A: FloatArray, first: int) -> FloatArray:
+    """Raise A until predictors are treated alike and squares cost as much as products: that only raises the cost."""
+    even = A.copy()
     block = A[first:, first:]
-    alike = np.allclose(block - np.diag(np.diag(block)), block[0, -1] * (1 - np.eye(domain.d)), rtol=1e-14, atol=0) or (
-        domain.d == 1
-    )
-    alike = bool(alike and np.ptp(np.diag(block)) == 0 and all(np.ptp(A[i, first:]) == 0 for i in range(first)))
-    if alike and block[0, 0] >= block[0, -1]:
-        return _box_exchangeable(A, domain.d, domain.reach, first)
-    return _box_general(A, r, first)
+    product = float((block - np.diag(np.diag(block))).max())
+    even[:first, first:] = A[:first, first:].max(axis=1, keepdims=True)
+    even[first:, :first] = even[:first, first:].T
+    even[first:, first:] = product
+    np.fill_diagonal(even[first:, first:], max(product, float(np.diag(block).max())))
+    return even
 
 
 def _box_exchangeable(A: FloatArray, d: int, reach: float, first: int) -> float:
@@ -248,8 +277,22 @@ def _concave_bound(B: FloatArray, r: FloatArray, low: FloatArray, high: FloatArr
 
     start, box = np.clip(r / 2, low, high), optimize.Bounds(low, high)
     found = minimize(lambda u: -change(u), start, jac=lambda u: -slope(u), method="L-BFGS-B", bounds=box)
+
+    def bound(u: FloatArray) -> float:
+        return change(u) + float(np.where(slope(u) > 0, high - u, low - u) @ slope(u))
+
     u = np.clip(found.x, low, high)
-    return change(u) + float(np.where(slope(u) > 0, high - u, low - u) @ slope(u))
+    best = bound(u)
+    for _ in range(len(r)):  # Newton's method on the coordinates that are not held at an end
+        before, s, near = u, slope(u), 1e-6 * (high - low)
+        free = (low < high) & ~((u <= low + near) & (s < 0)) & ~((u >= high - near) & (s > 0))
+        u = np.where(free, u, np.where(s < 0, low, high))
+        u[free] += np.linalg.lstsq(8 * B[np.ix_(free, free)], slope(u)[free], rcond=None)[0]
+        u = np.clip(u, low, high)
+        best = min(best, bound(u))
+        if np.abs(u - before).max() < 1e-14:
+            break
+    return best
 
 
 def _ball_replace(A: FloatArray, domain: Ball) -> float:

@@ -1,0 +1,151 @@
+"""Data sets of generated people, with the attributes, the sizes and the public bounds the papers' census data need.
+
+The papers used extracts that nobody may pass on. These are not those data, and no row is a real person.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from lib import checks
+from lib.census_parameters import Country, document
+from lib.census_people import people
+from lib.checks import InputError
+from lib.datasets import Dataset
+from lib.noise import RandomState
+
+INCOME = "annual_income"
+
+# 001 (Section 7) counts income among the attributes, and splits marital status in two: so 14 are 13 predictors.
+FIVE = ("age", "female", "education", "family_size")
+EIGHT = (*FIVE, "native", "owns_dwelling", "n_autos")
+ELEVEN = (*EIGHT, "is_single", "is_married", "n_children")
+FOURTEEN = (
+    *("age", "female", "is_single", "is_married", "education", "disability", "native", "hours_per_week"),
+    *("years_residing", "owns_dwelling", "family_size", "n_children", "n_autos"),
+)
+SIX = ("age", "female", "race", "marital", "education")  # 002, slide 11
+NINE = (*SIX[:4], "family_size", "education", "employment", "house_type")  # 000, Section 5.1
+PREDICTORS = {5: FIVE, 6: SIX, 8: EIGHT, 9: NINE, 11: ELEVEN, 14: FOURTEEN}
+
+# What a questionnaire of this kind can hold, fixed before anybody is drawn.
+BOUNDS: dict[str, tuple[float, float]] = {
+    "age": (18, 90),
+    "female": (0, 1),
+    "race": (1, 4),
+    "marital": (1, 3),
+    "is_single": (0, 1),
+    "is_married": (0, 1),
+    "education": (1, 16),
+    "disability": (0, 1),
+    "native": (0, 1),
+    "hours_per_week": (0, 99),
+    "years_residing": (0, 60),
+    "owns_dwelling": (0, 1),
+    "family_size": (1, 16),
+    "n_children": (0, 9),
+    "n_autos": (0, 6),
+    "employment": (1, 3),
+    "house_type": (1, 7),
+}
+BRAZIL: dict[str, tuple[float, float]] = {"education": (0, 17), "years_residing": (0, 90)}
+
+
+def bounds(country: Country) -> dict[str, tuple[float, float]]:
+    """Return the public bounds of every predictor; every generated person lies within them.
+
+    Examples
+    --------
+    >>> bounds("US")["education"], bounds("BR")["education"]
+    ((1.0, 16.0), (0.0, 17.0))
+    """
+    checks.choice(country, ("US", "BR"), "country")
+    own = BOUNDS | (BRAZIL if country == "BR" else {})
+    return {name: (float(low), float(high)) for name, (low, high) in own.items()}
+
+
+def census(
+    country: Country = "US",
+    n: int = 370_000,
+    *,
+    attributes: int = 14,
+    cap: float = 100_000.0,
+    random_state: RandomState = 2000,
+) -> Dataset:
+    """Return generated heads of households; the response is annual income, top-coded.
+
+    Parameters
+    ----------
+    country : {"US", "BR"}
+        Income is in dollars or in reais.
+    n : int
+        001 has 370,000 (US) and 190,000 (BR), 004 has 370,057 and 188,846, 000 has 316,276 (US).
+    attributes : {5, 8, 11, 14, 6, 9}
+        The attributes of 001 (5, 8, 11, 14), of 002 (6) or of 000 (9), income among them: one more than the predictors.
+    cap : float
+        Top code, and public upper bound, of income; what lies above is moved to it, and losses are moved to zero.
+    random_state : None, int, SeedSequence or Generator
+
+    Examples
+    --------
+    >>> data = census("US", 1000)
+    >>> data.X.shape, data.bounds["annual_income"]
+    ((1000, 13), (0.0, 100000.0))
+    """
+    if isinstance(attributes, bool) or attributes not in PREDICTORS:
+        raise InputError(f"attributes is {attributes!r}: choose one of {', '.join(map(str, sorted(PREDICTORS)))}")
+    top = checks.positive(cap, "cap")
+    frame = people(country, n, random_state=random_state)
+    names = PREDICTORS[attributes]
+    public = {name: bounds(country)[name] for name in names} | {INCOME: (0.0, top)}
+    y = np.clip(frame[INCOME].to_numpy(dtype=float), 0.0, top)
+    return Dataset(frame[list(names)].to_numpy(dtype=float), y, names, INCOME, public, "generated")
+
+
+def above(data: Dataset, threshold: float) -> Dataset:
+    """Return the same predictors with the label `response > threshold`, as 0 and 1.
+
+    Examples
+    --------
+    >>> labels = above(census("US", 1000), 50_000)
+    >>> labels.response_name, labels.bounds["above"], sorted(set(labels.y.tolist()))
+    ('above', (0.0, 1.0), [0.0, 1.0])
+    """
+    checks.instance(data, Dataset, "data")
+    level = checks.finite(threshold, "threshold")
+    public = {name: data.bounds[name] for name in data.names} | {"above": (0.0, 1.0)}
+    return Dataset(data.X, (data.y > level).astype(float), data.names, "above", public, data.source)
+
+
+def calibration(country: Country, n: int = 370_000, random_state: RandomState = 2000) -> pd.DataFrame:
+    """Return the totals the generator is compared with, what it gives, and the difference: its misses among them.
+
+    Parameters
+    ----------
+    country : {"US", "BR"}
+    n : int
+        How many heads, and how many adults, to draw.
+    random_state : None, int or SeedSequence
+
+    Examples
+    --------
+    >>> list(calibration("BR", 1000).columns)
+    ['name', 'people', 'target', 'generated', 'difference', 'source']
+    """
+    checks.choice(country, ("US", "BR"), "country")
+    targets = [one for one in document()["targets"] if one["country"] == country]
+    kinds = sorted({one["people"] for one in targets})
+    drawn = {kind: people(country, n, population=kind, random_state=random_state) for kind in kinds}
+    rows = [(one["name"], one["people"], one["value"], _measure(one, drawn), one["source"]) for one in targets]
+    frame = pd.DataFrame(rows, columns=["name", "people", "target", "generated", "source"])
+    frame.insert(4, "difference", frame["generated"] - frame["target"])
+    return frame
+
+
+def _measure(target: dict[str, Any], drawn: dict[str, pd.DataFrame]) -> float:
+    frame = drawn[target["people"]]
+    among = frame.query(target["of"]) if "of" in target else frame
+    return float(getattr(among.eval(target["is"]), target.get("statistic", "mean"))())

@@ -1,0 +1,250 @@
+"""scikit-learn estimators: scale, release once, repair, solve, and back to the user's units. Nothing else is theirs."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from lib import checks, objective, repair, solve
+from lib.allocation import Law, Scales, functional
+from lib.checks import FloatArray, InputError, Neighbours
+from lib.domain import Ball, Box, Domain
+from lib.logistic import chebyshev
+from lib.noise import RandomState
+from lib.objective import Loss, Quadratic
+from lib.release import Budget, Release, release
+from lib.solve import NONE, Penalty
+from lib.wishart import WishartDifference, difference
+
+Mechanism = Literal["wishart", "laplace"]
+Bounds = Domain | tuple[ArrayLike, ArrayLike, tuple[float, float]]
+
+
+class _Private(BaseEstimator):  # type: ignore[misc]
+    """What the two estimators share."""
+
+    domain: Bounds
+    epsilon: float
+    mechanism: Mechanism
+    neighbours: Neighbours
+    penalty: Penalty
+    random_state: RandomState
+
+    def _minimise(self, f: Quadratic, budget: Budget | None) -> FloatArray:
+        """Release the objective, keep what may be published, and return the scaled coefficients."""
+        domain = f.domain
+        assert domain is not None  # the objective was built with it
+        checks.choice(self.mechanism, ("wishart", "laplace"), "mechanism")
+        checks.instance(self.penalty, Penalty, "penalty")
+        make: Any = difference if self.mechanism == "wishart" else functional
+        law: Law = make(domain, checks.positive(self.epsilon, "epsilon"), neighbours=self.neighbours, loss=f.loss)
+        self.release_: Release = release(f, law, self.random_state, neighbours=self.neighbours, budget=budget)
+        self.ledger_ = self.release_.ledger
+        return solve.minimise(mend(self.release_.objective, law), self.penalty)
+
+    def _rows(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Let scikit-learn note the names and number of the columns; the library checks the rest."""
+        validate_data(self, X, y, skip_check_array=True)
+        return X, y
+
+
+class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]
+    """Least squares with epsilon-differential privacy.
+
+    Parameters
+    ----------
+    domain : Box, Ball, or (lower, upper, (lowest, highest response))
+        Public bounds, in the user's units; the three of a tuple make a box with an intercept.
+    epsilon : float
+        What `fit` spends. A second fit on the same records spends it again.
+    mechanism : {"wishart", "laplace"}
+        Noise on the moments (`wishart.difference`), or on the coefficients (`allocation.functional`).
+    neighbours : {"replace", "add_remove"}
+    penalty : Penalty
+        In scaled units; it goes with the sum of squares. Public.
+    random_state : None, int, SeedSequence or Generator
+        `None` for a real release.
+
+    Attributes
+    ----------
+    coef_, intercept_ : array of shape (d,), float
+        In the user's units.
+    release_, ledger_ : Release, Ledger
+        The noisy objective, and what it cost.
+
+    Examples
+    --------
+    >>> from lib.datasets import wine
+    >>> data = wine()
+    >>> model = PrivateLinearRegression(data.box(intercept=True), 1.0, random_state=0).fit(data.X, data.y)
+    >>> round(model.ledger_.epsilon, 12), model.coef_.shape
+    (1.0, (11,))
+    """
+
+    def __init__(
+        self,
+        domain: Bounds,
+        epsilon: float = 1.0,
+        *,
+        mechanism: Mechanism = "wishart",
+        neighbours: Neighbours = "replace",
+        penalty: Penalty = NONE,
+        random_state: RandomState = None,
+    ) -> None:
+        self.domain = domain
+        self.epsilon = epsilon
+        self.mechanism = mechanism
+        self.neighbours = neighbours
+        self.penalty = penalty
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, *, budget: Budget | None = None) -> Self:
+        """Release the objective of these records, charge the budget if there is one, and minimise.
+
+        Raises
+        ------
+        InputError
+            For NaN, infinities, text, wrong shapes or parameters.
+        BudgetError
+            If the budget does not allow it.
+        """
+        X, y = self._rows(X, y)
+        domain = public_set(self.domain)
+        model = domain.unscale(self._minimise(objective.linear(X, y, domain), budget))
+        self.coef_, self.intercept_ = model.slopes, model.intercept
+        return self
+
+    def predict(self, X: Any) -> FloatArray:
+        """Return predictions of shape (n,), in units of the response."""
+        check_is_fitted(self)
+        rows = _table(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return np.asarray(self.intercept_ + rows @ self.coef_)
+
+
+class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc]
+    """Logistic regression with epsilon-differential privacy, through a quadratic in place of the logistic loss.
+
+    Parameters
+    ----------
+    domain, epsilon, mechanism, neighbours, penalty, random_state
+        See `PrivateLinearRegression`. The ends of the domain's response are the two labels.
+    loss : Loss, optional
+        The quadratic; by default `logistic.chebyshev(4)`, made for probabilities from 1.8 to 98.2 per cent. It scales
+        all coefficients alike, so it moves probabilities but no label.
+
+    Attributes
+    ----------
+    coef_, intercept_ : array of shape (1, d), array of shape (1,)
+        Of the log-odds of the upper label, in the user's units.
+    classes_ : array of the two labels
+    release_, ledger_ : Release, Ledger
+
+    Examples
+    --------
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 50, [0, 0, 1, 1] * 50
+    >>> model = PrivateLogisticRegression(([0.0], [3.0], (0, 1)), 5.0, random_state=0).fit(X, y)
+    >>> model.predict([[0.0], [3.0]]).tolist()
+    [0.0, 1.0]
+    """
+
+    def __init__(
+        self,
+        domain: Bounds,
+        epsilon: float = 1.0,
+        *,
+        mechanism: Mechanism = "wishart",
+        neighbours: Neighbours = "replace",
+        penalty: Penalty = NONE,
+        random_state: RandomState = None,
+        loss: Loss | None = None,
+    ) -> None:
+        self.domain = domain
+        self.epsilon = epsilon
+        self.mechanism = mechanism
+        self.neighbours = neighbours
+        self.penalty = penalty
+        self.random_state = random_state
+        self.loss = loss
+
+    def fit(self, X: Any, y: Any, *, budget: Budget | None = None) -> Self:
+        """Release, charge and minimise, with the errors of `PrivateLinearRegression.fit`."""
+        X, y = self._rows(X, y)
+        domain = public_set(self.domain)
+        loss = chebyshev(4.0) if self.loss is None else self.loss
+        model = domain.unscale(self._minimise(objective.logistic(X, y, domain, loss), budget))
+        middle = sum(domain.response) / 2  # unscale speaks of the response; log-odds have no units
+        self.coef_ = model.slopes[None] / domain.half_width
+        self.intercept_ = np.array([(model.intercept - middle) / domain.half_width])
+        self.classes_ = np.array(domain.response)
+        return self
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the log-odds of the upper label, of shape (n,)."""
+        check_is_fitted(self)
+        rows = _table(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return np.asarray(self.intercept_[0] + rows @ self.coef_[0])
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probabilities of the two labels, of shape (n, 2)."""
+        upper = expit(self.decision_function(X))
+        return np.stack([1 - upper, upper], axis=1)
+
+    def predict(self, X: Any) -> FloatArray:
+        """Return the more probable label, of shape (n,)."""
+        upper = self.decision_function(X) > 0
+        return np.asarray(self.classes_[upper.astype(int)])
+
+
+def mend(noisy: Quadratic, law: Law) -> Quadratic:
+    """Return the noisy objective with its eigenvalues lifted to the level of its own noise.
+
+    Parameters
+    ----------
+    noisy : Quadratic with batch (...)
+    law : WishartDifference or Scales, stacked as (...)
+
+    Examples
+    --------
+    >>> from lib.allocation import unit_scales
+    >>> mend(Quadratic(-np.eye(2), np.ones(2), np.array(0.0)), unit_scales("triangle", 2)).v.tolist()
+    [0.0, 0.0]
+    """
+    if isinstance(law, WishartDifference):
+        return repair.lift(noisy, law.level, law.weights[1:])
+    if not isinstance(law, Scales) or law.ordered:
+        raise InputError(
+            "the law is neither a Wishart difference nor symmetric Laplace noise: use repair.lift yourself"
+        )
+    upper = np.triu(law.M**2)  # the root mean square eigenvalue is the Frobenius norm over the root of p
+    squares = 2 * upper.sum(axis=(-1, -2)) - np.trace(upper, axis1=-2, axis2=-1)
+    return repair.lift(noisy, np.sqrt(2 * squares / law.p))
+
+
+def public_set(bounds: Bounds) -> Domain:
+    """Return the domain itself, or the box with an intercept for (lower, upper, response).
+
+    Examples
+    --------
+    >>> public_set(([0.0], [1.0], (0.0, 10.0))).intercept
+    True
+    """
+    if isinstance(bounds, tuple) and len(bounds) == 3:
+        return Box(*bounds, intercept=True)
+    checks.instance(bounds, (Box, Ball), "domain")
+    assert isinstance(bounds, Domain)  # said again for the type checker
+    return bounds
+
+
+def _table(X: Any) -> FloatArray:
+    rows = np.asarray(checks.numeric(X, "X"), dtype=np.float64)
+    if rows.ndim != 2:
+        raise InputError(f"X has shape {rows.shape}: give one row per record and one column per predictor")
+    checks.all_finite(rows, "X")
+    return rows

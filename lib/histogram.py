@@ -1,0 +1,269 @@
+"""Histograms, and DPME: a noisy count for every cell of a public grid, and regression on the weighted cells.
+
+The grid is joint: the response is an axis like the predictors. A noisy histogram then gives every M-estimator, as
+the weighted cells are a data set of their own.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lib import checks, logistic, noise
+from lib.checks import FloatArray, InputError, Neighbours
+from lib.grid import Codes, Grid
+from lib.noise import RandomState
+from lib.objective import SQUARED, Loss, Quadratic, from_gram
+from lib.release import Budget, Ledger, Spend
+
+Mode = Literal["clip", "signed", "threshold"]
+
+SLAB = 2**16  # noisy counts held at a time
+CHANGED: dict[Neighbours, int] = {"replace": 2, "add_remove": 1}  # L1 sensitivity of the counts
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """The exact counts of a data set, of its non-empty cells only. Private: nothing here has noise.
+
+    Those of disjoint shards merge with `+`.
+
+    Parameters
+    ----------
+    grid : Grid
+    codes : array of shape (k,), increasing
+    counts : array of shape (k,), at least one each
+
+    Examples
+    --------
+    >>> from lib.domain import Box
+    >>> from lib.grid import partition
+    >>> grid = partition(Box([0.0], [1.0], response=(0.0, 1.0)), 2)
+    >>> one, other = count([[0.1], [0.2]], [0.9, 0.8], grid), count([[0.3], [0.9]], [0.9, 0.9], grid)
+    >>> (one + other).codes.tolist(), (one + other).counts.tolist()
+    ([2, 3], [3, 1])
+    """
+
+    grid: Grid
+    codes: Codes
+    counts: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        checks.instance(self.grid, Grid, "grid")
+        codes, counts = checks.numeric(self.codes, "codes"), checks.numeric(self.counts, "counts")
+        whole = {codes.dtype.kind, counts.dtype.kind} <= {*"iu"}
+        if codes.ndim != 1 or codes.shape != counts.shape or not codes.size or not whole:
+            raise InputError("codes and counts do not match: give whole numbers, one count per code, and at least one")
+        if codes[0] < 0 or codes[-1] >= self.grid.size or (np.diff(codes) <= 0).any() or (counts < 1).any():
+            raise InputError("codes do not increase within the grid, or a count is below one: build it with count")
+
+    @property
+    def n(self) -> int:
+        """Number of records."""
+        return int(self.counts.sum())
+
+    def __add__(self, other: Histogram) -> Histogram:
+        if not isinstance(other, Histogram):
+            return NotImplemented
+        if self.grid != other.grid:
+            raise InputError("the two histograms have different grids: count both on the same one")
+        codes, place = np.unique(np.concatenate([self.codes, other.codes]), return_inverse=True)
+        counts = np.zeros(len(codes), dtype=np.int64)
+        np.add.at(counts, place, np.concatenate([self.counts, other.counts]))
+        return Histogram(self.grid, codes, counts)
+
+
+def count(X: ArrayLike, y: ArrayLike, grid: Grid) -> Histogram:
+    """Return the histogram of the records, clipped to the grid's domain.
+
+    Examples
+    --------
+    >>> from lib.domain import Box
+    >>> from lib.grid import partition
+    >>> grid = partition(Box([0.0], [1.0], response=(0.0, 1.0)), 2)
+    >>> count([[0.1], [0.2], [7.0]], [0.9, 0.8, 0.1], grid).counts.tolist()
+    [1, 2]
+    """
+    checks.instance(grid, Grid, "grid")
+    codes, counts = np.unique(grid.codes(X, y), return_counts=True)
+    return Histogram(grid, codes, counts)
+
+
+class Cells(ABC):
+    """Published cells with weights, a data set for any estimator. What is computed from them is free."""
+
+    grid: Grid
+    ledger: Ledger
+
+    @abstractmethod
+    def blocks(self) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Return an iterator over blocks of scaled records (t, Z), of shape (k, p + 1), and their weights (k,)."""
+
+    def moments(self) -> FloatArray:
+        """Return the weighted sum of (t, x)(t, x)', of shape (p + 1, p + 1), the response first."""
+        gram = np.zeros((self.grid.domain.p + 1,) * 2)
+        for records, weights in self.blocks():
+            gram += (records.T * weights) @ records
+        return gram
+
+    def objective(self, loss: Loss = SQUARED) -> Quadratic:
+        """Return the weighted quadratic objective. It has no domain: it is released already."""
+        checks.instance(loss, Loss, "loss")
+        return replace(from_gram(self.moments(), self.grid.domain, loss), domain=None)
+
+    def logistic(self, *, ridge: float = 0.0, start: ArrayLike | None = None) -> FloatArray:
+        """Return the weighted logistic regression of a response with two cells; see `logistic.newton`."""
+        if self.grid.cells[0] != 2:
+            raise InputError(f"the response has {self.grid.cells[0]} cells: give a grid with response=2, for labels")
+
+        def labelled() -> Iterator[tuple[FloatArray, FloatArray, FloatArray]]:
+            for records, weights in self.blocks():
+                yield records[:, 1:], (records[:, 0] > 0).astype(np.float64), weights
+
+        return logistic.newton(labelled, self.grid.domain.p, ridge=ridge, start=start)
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyGrid(Cells):
+    """A noisy count for every cell of a grid, drawn slab by slab and anew, the same, whenever it is read.
+
+    So no more than a slab is ever in memory. The price is that the object still refers to the exact counts: publish
+    what you compute from it, never the object. It cannot be pickled.
+
+    Parameters
+    ----------
+    grid : Grid
+    slabs : function without arguments
+        Returns an iterator over the noisy counts in the order of their codes, in arrays of shape (rows, inner).
+    ledger : Ledger
+    """
+
+    grid: Grid
+    slabs: Callable[[], Iterator[FloatArray]]
+    ledger: Ledger
+
+    def _parts(self) -> Iterator[tuple[list[FloatArray], list[FloatArray], FloatArray]]:
+        """Yield the values of the outer axes, one per row, of the inner ones, one per column, and the noisy counts."""
+        outer, first = _outer(self.grid), 0
+        inner = self.grid.values(np.arange(math.prod(self.grid.cells[outer:])), slice(outer, None))
+        for slab in self.slabs():
+            yield self.grid.values(np.arange(first, first + len(slab)), slice(outer)), inner, slab
+            first += len(slab)
+
+    def blocks(self) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Return an iterator, as in `Cells`; cells without weight are left out."""
+        for outer, inner, slab in self._parts():
+            kept = np.flatnonzero(slab)
+            yield self.grid.records([*(value[:, None] for value in outer), *inner])[kept], slab.ravel()[kept]
+
+    def moments(self) -> FloatArray:
+        """Return the moments. A record is the sum of an outer and an inner part, so no product runs over all cells."""
+        gram = np.zeros((self.grid.domain.p + 1,) * 2)
+        for outer, inner, slab in self._parts():
+            rows = self.grid.records([*outer, *np.zeros(len(inner))])
+            inside = self.grid.records([*np.zeros(len(outer)), *inner])
+            inside[:, 1] *= not self.grid.domain.intercept  # the constant is in the outer part
+            cross = rows.T @ (slab @ inside)
+            gram += (rows.T * slab.sum(axis=1)) @ rows + cross + cross.T + (inside.T * slab.sum(axis=0)) @ inside
+        return gram
+
+    @property
+    def deviation(self) -> float:
+        """Largest standard deviation of the noise on a diagonal entry of M, signed counts, scaled units."""
+        powers = [float((axis**4).mean()) for axis in self.grid.axes[1:]]
+        largest = max(powers + [1.0] * self.grid.domain.intercept)
+        return math.sqrt(2 * self.grid.size * largest) * self.ledger.spends[-1].scale
+
+
+def dpme(
+    histogram: Histogram,
+    epsilon: float,
+    random_state: RandomState = None,
+    *,
+    mode: Mode = "clip",
+    level: float | None = None,
+    neighbours: Neighbours = "replace",
+    budget: Budget | None = None,
+) -> NoisyGrid:
+    """Release a noisy count for every cell, empty ones included: Laplace noise of scale 2 / epsilon, or 1 / epsilon.
+
+    Parameters
+    ----------
+    histogram : Histogram
+    epsilon : float
+    random_state : None, int, SeedSequence or Generator
+        `None` for a real release, as in `release.release`.
+    mode : {"clip", "signed", "threshold"}
+        What becomes of the noisy counts: negative ones to zero; left as they are; those below `level` to zero.
+    level : float, optional
+        Public. By default b log m, for noise of scale b on m cells: the largest of m draws is about as large.
+    neighbours : {"replace", "add_remove"}
+        Under replace the counts change by 2 in all, otherwise by 1.
+    budget : Budget, optional
+        Charged before the noise is drawn.
+
+    Examples
+    --------
+    >>> from lib.domain import Box
+    >>> from lib.grid import partition
+    >>> grid = partition(Box([0.0], [1.0], response=(0.0, 1.0)), 2)
+    >>> out = dpme(count([[0.1], [0.2], [0.9]], [0.9, 0.8, 0.1], grid), 1.0, random_state=1, mode="signed")
+    >>> out.ledger.epsilon, [weights.shape for _, weights in out.blocks()]
+    (1.0, [(4,)])
+    """
+    checks.instance(histogram, Histogram, "histogram")
+    grid, relation = histogram.grid, checks.neighbours(neighbours)
+    scale = CHANGED[relation] / checks.positive(epsilon, "epsilon")
+    lowest = {"clip": 0.0, "signed": -math.inf, "threshold": scale * math.log(grid.size)}
+    floor = lowest[checks.choice(mode, get_args(Mode), "mode")]
+    if level is not None:
+        if mode != "threshold" or checks.finite(level, "level") < 0:
+            raise InputError(f"level is {level:g} and mode {mode!r}: give a level of at least zero, and 'threshold'")
+        floor = level
+    spend = spent(histogram, f"noisy counts of all {grid.size} cells", "Laplace", relation, scale)
+    if budget is not None:
+        checks.instance(budget, Budget, "budget")
+        budget.charge(spend, random_state)
+    seed = (
+        noise.seed_sequence(random_state)
+        if not isinstance(random_state, np.random.Generator)
+        else np.random.SeedSequence(random_state.integers(2**32, size=8).tolist())
+    )
+
+    def slabs() -> Iterator[FloatArray]:
+        rng, inner = noise.generator(seed), math.prod(grid.cells[_outer(grid) :])
+        step = max(1, SLAB // inner)
+        for first in range(0, grid.size // inner, step):
+            slab = noise.laplace(scale, (min(step, grid.size // inner - first), inner), rng)
+            start, stop = np.searchsorted(histogram.codes, [first * inner, first * inner + slab.size])
+            slab.ravel()[histogram.codes[start:stop] - first * inner] += histogram.counts[start:stop]
+            yield np.where(slab >= floor, slab, 0.0)
+
+    return NoisyGrid(grid, slabs, Ledger((spend,)))
+
+
+def spent(histogram: Histogram, released: str, mechanism: str, neighbours: Neighbours, scale: float) -> Spend:
+    """Return the ledger entry of noise with this scale on every cell's count.
+
+    Parameters
+    ----------
+    histogram : Histogram
+    released, mechanism : str
+    neighbours : {"replace", "add_remove"}
+    scale : float
+    """
+    caveat = "the domain's bounds were read off the data" if histogram.grid.domain.leaky else ""
+    changed = CHANGED[neighbours]
+    return Spend(released, mechanism, neighbours, "L1", float(changed), scale, changed / scale, caveat=caveat)
+
+
+def _outer(grid: Grid) -> int:
+    """How many leading axes index the rows of a slab: the others have at most as many cells as a slab has rows."""
+    fits = (k for k in range(len(grid.cells)) if math.prod(grid.cells[k:]) <= math.isqrt(SLAB))
+    return next(fits, len(grid.cells) - 1)

@@ -1,0 +1,207 @@
+"""Filter-Priority: a noisy histogram of a domain too large to write down, at a cost that follows its output.
+
+Noise on every cell, a filter that keeps the large counts, and a weighted sample of those. Only the non-empty cells are
+touched; what the empty ones would have contributed is drawn from its exact law.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lib import checks, noise
+from lib.checks import FloatArray, InputError, Neighbours
+from lib.domain import BLOCK
+from lib.grid import Codes, Grid
+from lib.histogram import CHANGED, Cells, Histogram, spent
+from lib.noise import RandomState
+from lib.release import Budget, Ledger
+
+
+@dataclass(frozen=True, eq=False)
+class Summary(Cells):
+    """Published cells, each with a weight, and what they cost.
+
+    Parameters
+    ----------
+    grid : Grid
+    codes : array of shape (k,), increasing
+    weights : array of shape (k,)
+    ledger : Ledger
+    """
+
+    grid: Grid
+    codes: Codes
+    weights: FloatArray
+    ledger: Ledger
+
+    def blocks(self) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Return an iterator, as in `Cells`."""
+        for start in range(0, len(self.codes), BLOCK):
+            part = slice(start, start + BLOCK)
+            yield self.grid.points(self.codes[part]), self.weights[part]
+
+
+def passing(alpha: float, level: int) -> float:
+    """Return the probability alpha^level / (1 + alpha) that an empty cell passes the filter.
+
+    Examples
+    --------
+    >>> passing(0.5, 2)
+    0.16666666666666666
+    """
+    checks.count(level, "level")
+    return _alpha(alpha) ** level / (1 + alpha)
+
+
+def filter_level(cells: int, size: int, alpha: float) -> int:
+    """Return the smallest level from one on at which at most `size` empty cells are expected to pass.
+
+    Examples
+    --------
+    >>> filter_level(10**12, 1000, 0.5)
+    30
+    """
+    ratio = checks.count(cells, "cells") / (checks.count(size, "size") * (1 + _alpha(alpha)))
+    return max(1, math.ceil(math.log(ratio) / -math.log(alpha)))
+
+
+def priority(values: ArrayLike, size: int, random_state: RandomState = None) -> tuple[NDArray[np.intp], FloatArray]:
+    """Return a priority sample: the indices of at most `size` of the values, increasing, and their weights.
+
+    Each value v gets the priority v / u with uniform u. The largest are kept, with weight max(v, tau), where tau is
+    the largest priority that is not. The weights then estimate the sum of any subset of the values without bias.
+
+    Parameters
+    ----------
+    values : array of shape (k,), above zero
+    size : int
+    random_state : None, int, SeedSequence or Generator
+
+    Examples
+    --------
+    >>> kept, weights = priority([5.0, 1.0, 1.0, 1.0], 2, random_state=1)
+    >>> len(kept), bool((weights >= 1).all())
+    (2, True)
+    """
+    v = np.asarray(checks.numeric(values, "values"), dtype=np.float64)
+    if v.ndim != 1 or not np.isfinite(v).all() or (v <= 0).any():
+        raise InputError("values are not all above zero and finite, in one dimension: give such an array")
+    rng = noise.generator(random_state)
+    if len(v) <= checks.count(size, "size"):
+        return np.arange(len(v)), v
+    rank = v / (1 - rng.random(len(v)))
+    order = np.argpartition(-rank, size)
+    kept = np.sort(order[:size])
+    return kept, np.maximum(v[kept], rank[order[size]])
+
+
+def filter_priority(
+    histogram: Histogram,
+    epsilon: float,
+    size: int,
+    random_state: RandomState = None,
+    *,
+    level: int | None = None,
+    neighbours: Neighbours = "replace",
+    budget: Budget | None = None,
+) -> Summary:
+    """Release at most `size` cells with weights: two-sided geometric noise, a one-sided filter, a priority sample.
+
+    Parameters
+    ----------
+    histogram : Histogram
+    epsilon : float
+    size : int
+        Public, such as the public number of records. Never derive it from the number of non-empty cells.
+    random_state : None, int, SeedSequence or Generator
+        `None` for a real release, as in `release.release`.
+    level : int, optional
+        Noisy counts below it are dropped. By default `filter_level` of the public numbers.
+    neighbours : {"replace", "add_remove"}
+    budget : Budget, optional
+        Charged before the noise is drawn.
+
+    Examples
+    --------
+    >>> from lib.domain import Box
+    >>> from lib.grid import Grid
+    >>> from lib.histogram import count
+    >>> grid = Grid(Box([0.0], [1.0], response=(0.0, 1.0)), (10**6, 10**6), (False, False))
+    >>> out = filter_priority(count([[0.1], [0.1], [0.9]], [0.9, 0.9, 0.1], grid), 1.0, 100, random_state=1)
+    >>> out.ledger.epsilon, len(out.codes) <= 100, grid.size
+    (1.0, True, 1000000000000)
+    """
+    checks.instance(histogram, Histogram, "histogram")
+    relation = checks.neighbours(neighbours)
+    scale = CHANGED[relation] / checks.positive(epsilon, "epsilon")
+    alpha = max(math.exp(-1 / scale), sys.float_info.min)  # the noise is zero for both
+    most = checks.count(size, "size")
+    at = filter_level(histogram.grid.size, most, alpha) if level is None else checks.count(level, "level")
+    spend = spent(histogram, f"at most {most} of {histogram.grid.size} cells", "two-sided geometric", relation, scale)
+    if budget is not None:
+        checks.instance(budget, Budget, "budget")
+        budget.charge(spend, random_state)
+    rng = noise.generator(random_state)
+    codes, values = survivors(histogram, alpha, at, rng)
+    kept, weights = priority(values, most, rng)
+    order = np.argsort(codes[kept])  # the order must not tell which cells were empty
+    return Summary(histogram.grid, codes[kept][order], weights[order], Ledger((spend,)))
+
+
+def survivors(
+    histogram: Histogram, alpha: float, level: int, random_state: RandomState = None
+) -> tuple[Codes, NDArray[np.int64]]:
+    """Return codes and noisy counts of the cells that pass the filter, as if every cell had been given noise.
+
+    Parameters
+    ----------
+    histogram : Histogram
+    alpha : float
+        Of the two-sided geometric noise.
+    level : int
+    random_state : None, int, SeedSequence or Generator
+
+    Examples
+    --------
+    >>> from lib.domain import Box
+    >>> from lib.grid import Grid
+    >>> from lib.histogram import count
+    >>> grid = Grid(Box([0.0], [1.0], response=(0.0, 1.0)), (10**6, 10**6), (False, False))
+    >>> codes, counts = survivors(count([[0.1], [0.9]], [0.9, 0.1], grid), 0.5, 30, random_state=1)
+    >>> len(codes) < 2000, bool((counts >= 30).all())
+    (True, True)
+    """
+    checks.instance(histogram, Histogram, "histogram")
+    rng = noise.generator(random_state)
+    noisy = histogram.counts + noise.geometric(alpha, histogram.counts.shape, rng)
+    kept = noisy >= checks.count(level, "level")
+    vacant = histogram.grid.size - len(histogram.codes)
+    passed = int(rng.binomial(vacant, passing(alpha, level)))
+    ranks = _distinct(vacant, passed, rng)
+    # The empty cell of rank r comes after as many non-empty ones as have at most r empty ones before them.
+    empty = ranks + np.searchsorted(histogram.codes - np.arange(len(histogram.codes)), ranks, side="right")
+    excess = level - 1 + rng.geometric(1 - alpha, passed)
+    return np.concatenate([histogram.codes[kept], empty]), np.concatenate([noisy[kept], excess])
+
+
+def _distinct(limit: int, size: int, rng: np.random.Generator) -> Codes:
+    """Return so many different whole numbers below the limit, all such sets equally likely, in increasing order."""
+    if size > limit // 4:
+        return np.sort(rng.choice(limit, size, replace=False, shuffle=False))
+    found = np.empty(0, dtype=np.int64)
+    while len(found) < size:  # never too many, so these are the first different ones of a sequence of uniform draws
+        found = np.sort(np.concatenate([found, rng.integers(limit, size=size - len(found))]))
+        found = found[np.diff(found, prepend=-1) > 0]  # np.unique hashes, and is slower
+    return found
+
+
+def _alpha(alpha: float) -> float:
+    if not 0 < checks.finite(alpha, "alpha") < 1:
+        raise InputError(f"alpha is {alpha:g}: give a number between zero and one")
+    return alpha

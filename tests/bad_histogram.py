@@ -1,0 +1,117 @@
+"""Bad input for lib.grid, lib.histogram and lib.sparse."""
+
+import math
+
+from lib import grid, histogram, sparse
+from lib.domain import Ball, Box
+from lib.grid import Grid, partition
+from lib.histogram import Histogram, count
+from lib.release import Ledger
+from lib.sparse import Summary
+
+BOX = Box([0.0], [1.0], response=(0.0, 1.0))
+GRID = partition(BOX, 3)
+H = count([[0.1], [0.9]], [0.2, 0.8], GRID)
+OUT = Summary(GRID, H.codes, H.counts.astype(float), Ledger())
+
+CASES = {
+    "grid.bandwidth": [
+        ("n is 1: give", lambda: grid.bandwidth(1, 2)),
+        ("dimensions is 0: give", lambda: grid.bandwidth(10, 0)),
+        ("c_h is 0: give", lambda: grid.bandwidth(10, 2, 0.0)),
+        ("c_h is nan", lambda: grid.bandwidth(10, 2, math.nan)),
+    ],
+    "grid.Grid": [
+        ("domain is of type Ball: give Box", lambda: Grid(Ball([0.0], 1.0, (0.0, 1.0)), (2, 2), (False, False))),
+        ("there are 1 cells and 2 marks: give 2", lambda: Grid(BOX, (2,), (False, False))),
+        ("cells is 0: give", lambda: Grid(BOX, (2, 0), (False, False))),
+        ("cells is 2.5: give", lambda: Grid(BOX, (2, 2.5), (False, False))),
+        ("exact is 'no': give", lambda: Grid(BOX, (2, 2), (False, "no"))),
+        ("an exact axis has 1 cell: give", lambda: Grid(BOX, (2, 1), (False, True))),
+        (r"the grid has 1e\+20 cells: give", lambda: Grid(BOX, (10**10, 10**10), (False, False))),
+    ],
+    "grid.Grid.codes": [
+        ("X has 2 columns.*pass", lambda: GRID.codes([[0.0, 1.0]] * 2, [0.0, 1.0])),
+        ("X holds nan.*drop", lambda: GRID.codes([[math.nan], [0.0]], [0.0, 1.0])),
+    ],
+    "grid.Grid.points": [
+        ("from 0 to 8: give", lambda: GRID.points([9])),
+        ("from 0 to 8: give", lambda: GRID.points([-1])),
+        ("from 0 to 8: give", lambda: GRID.points([0.5])),
+        ("from 0 to 8: give", lambda: GRID.points([[1]])),
+    ],
+    "grid.partition": [
+        ("domain is of type Ball: give Box", lambda: partition(Ball([0.0], 1.0, (0.0, 1.0)), 2)),
+        ("cells is 1: give", lambda: partition(BOX, 1)),
+        ("values has 2 entries: give 1", lambda: partition(BOX, 2, values=[2, 2])),
+        ("values is 1: give", lambda: partition(BOX, 2, values=[1])),
+        ("cap is 0: give", lambda: partition(BOX, 2, cap=0)),
+        ("cap of 3: drop predictors", lambda: partition(BOX, 2, cap=3)),
+    ],
+    "histogram.Histogram": [
+        ("grid is of type int: give", lambda: Histogram(3, H.codes, H.counts)),
+        ("codes and counts do not match: give", lambda: Histogram(GRID, H.codes, H.counts[:1])),
+        ("codes and counts do not match: give", lambda: Histogram(GRID, H.codes, H.counts / 2)),
+        ("do not increase.*build it with count", lambda: Histogram(GRID, H.codes[::-1], H.counts)),
+        ("do not increase.*build it with count", lambda: Histogram(GRID, H.codes + 7, H.counts)),
+        ("do not increase.*build it with count", lambda: Histogram(GRID, H.codes, H.counts * 0)),
+    ],
+    "histogram.count": [
+        ("grid is of type Box: give Grid", lambda: count([[0.1], [0.2]], [0.0, 1.0], BOX)),
+        ("there are 1 records: give", lambda: count([[0.1]], [0.0], GRID)),
+    ],
+    "histogram.Cells.objective": [("loss is of type str: give Loss", lambda: OUT.objective("squared"))],
+    "histogram.Cells.logistic": [("the response has 3 cells: give", lambda: OUT.logistic())],
+    "histogram.dpme": [
+        ("histogram is of type Grid: give", lambda: histogram.dpme(GRID, 1.0)),
+        ("epsilon is 0: give", lambda: histogram.dpme(H, 0.0)),
+        ("mode is 'cut': choose", lambda: histogram.dpme(H, 1.0, mode="cut")),
+        ("level is 1 and mode 'clip': give", lambda: histogram.dpme(H, 1.0, level=1.0)),
+        ("level is -1 and mode 'threshold': give", lambda: histogram.dpme(H, 1.0, mode="threshold", level=-1.0)),
+        ("level is nan", lambda: histogram.dpme(H, 1.0, mode="threshold", level=math.nan)),
+        ("neighbours is 'swap': choose", lambda: histogram.dpme(H, 1.0, neighbours="swap")),
+        ("random_state is -1: give", lambda: histogram.dpme(H, 1.0, -1)),
+        ("budget is of type float: give", lambda: histogram.dpme(H, 1.0, budget=1.0)),
+    ],
+    "sparse.passing": [
+        ("level is 0: give", lambda: sparse.passing(0.5, 0)),
+        ("alpha is 1: give", lambda: sparse.passing(1.0, 1)),
+    ],
+    "sparse.filter_level": [
+        ("cells is 0: give", lambda: sparse.filter_level(0, 1, 0.5)),
+        ("size is 0: give", lambda: sparse.filter_level(1, 0, 0.5)),
+        ("alpha is 0: give", lambda: sparse.filter_level(1, 1, 0.0)),
+    ],
+    "sparse.priority": [
+        ("values are not all above zero.*give", lambda: sparse.priority([1.0, 0.0], 1)),
+        ("values are not all above zero.*give", lambda: sparse.priority([1.0, math.inf], 1)),
+        ("values are not all above zero.*give", lambda: sparse.priority([[1.0]], 1)),
+        ("size is 0: give", lambda: sparse.priority([1.0], 0)),
+    ],
+    "sparse.filter_priority": [
+        ("histogram is of type Grid: give", lambda: sparse.filter_priority(GRID, 1.0, 2)),
+        ("epsilon is -1: give", lambda: sparse.filter_priority(H, -1.0, 2)),
+        ("size is 2.0: give", lambda: sparse.filter_priority(H, 1.0, 2.0)),
+        ("level is 0: give", lambda: sparse.filter_priority(H, 1.0, 2, level=0)),
+        ("neighbours is 'swap': choose", lambda: sparse.filter_priority(H, 1.0, 2, neighbours="swap")),
+        ("budget is of type float: give", lambda: sparse.filter_priority(H, 1.0, 2, budget=1.0)),
+    ],
+    "sparse.survivors": [
+        ("histogram is of type Grid: give", lambda: sparse.survivors(GRID, 0.5, 1)),
+        ("alpha is 1: give", lambda: sparse.survivors(H, 1.0, 1)),
+        ("level is 0: give", lambda: sparse.survivors(H, 0.5, 0)),
+    ],
+}
+EXEMPT = {
+    "grid.Grid.values": "inner step of points, which checks",
+    "grid.Grid.records": "inner step of points, which checks",
+    "histogram.Cells": "abstract",
+    "histogram.Cells.blocks": "no arguments",
+    "histogram.Cells.moments": "no arguments",
+    "histogram.NoisyGrid": "what dpme returns",
+    "histogram.NoisyGrid.blocks": "no arguments",
+    "histogram.NoisyGrid.moments": "no arguments",
+    "histogram.spent": "inner step of the two releases, which check",
+    "sparse.Summary": "what filter_priority returns",
+    "sparse.Summary.blocks": "no arguments",
+}

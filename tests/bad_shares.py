@@ -1,0 +1,76 @@
+"""Bad input for lib.shares."""
+
+import math
+
+import numpy as np
+
+from lib import shares
+from lib.domain import Box
+from lib.objective import Loss, Quadratic, linear
+
+BOX = Box([-1, -1], [1, 1], (-1, 1))
+WIDE = Box([-1, -1], [1, 1], (-1, 1), intercept=True)
+OTHER = Loss(0.1, -0.5, 0.7, labels=True)
+F = linear([[0.1, 0.2], [0.3, -0.4], [-0.9, 0.5]], [0.1, -0.3, 0.4], BOX)
+BARE = Quadratic(F.M, F.v, F.c)
+
+CASES = {
+    "shares.parts": [
+        ("p is 0: give", lambda: shares.parts(0)),
+        ("no paper prints sensitivities of the two parts.*use", lambda: shares.parts(2, OTHER)),
+        ("loss is of type float: give Loss", lambda: shares.parts(2, 1.0)),
+    ],
+    "shares.printed_share": [
+        ("quadratic is 0: give", lambda: shares.printed_share(0, 1)),
+        ("linear is -1: give", lambda: shares.printed_share(1, -1)),
+        ("linear is nan: give", lambda: shares.printed_share(1, math.nan)),
+        ("beta is 0: give", lambda: shares.printed_share(4, 2, 0)),
+        ("beta is 4.5, and all of epsilon is spent at 4.5: give less", lambda: shares.printed_share(4, 2, 4.5)),
+        ("line 15 of Algorithm 1 knows none: leave", lambda: shares.printed_share(2, 4, 1.0)),
+    ],
+    "shares.share": [
+        ("p is 1.5: give", lambda: shares.share(1.5)),
+        ("split is 'best': choose", lambda: shares.share(2, "best")),
+        ("split is 1: give", lambda: shares.share(2, 1.0)),
+        ("split is nan", lambda: shares.share(2, math.nan)),
+        ("only the printed split has one: leave", lambda: shares.share(2, "l1", beta=1.0)),
+    ],
+    "shares.dpba": [
+        ("epsilon is 0: give", lambda: shares.dpba(BOX, 0)),
+        ("epsilon is inf: give", lambda: shares.dpba(BOX, math.inf)),
+        ("domain is of type int: give Box or Ball", lambda: shares.dpba(3, 1.0)),
+        ("split is 0: give", lambda: shares.dpba(BOX, 1.0, split=0)),
+        ("no paper prints.*use", lambda: shares.dpba(BOX, 1.0, loss=OTHER)),
+    ],
+    "shares.dpc": [
+        ("epsilon is -1: give", lambda: shares.dpc(BOX, -1.0, [0])),
+        ("domain is of type int: give Box or Ball", lambda: shares.dpc(3, 1.0, [0])),
+        (r"sensitive predictors are \[\]: give", lambda: shares.dpc(BOX, 1.0, [])),
+        (r"sensitive predictors are \[2\]: give at least one, from 0 to 1", lambda: shares.dpc(BOX, 1.0, [2])),
+        ("a sensitive predictor is -1: give", lambda: shares.dpc(BOX, 1.0, [-1])),
+        ("ratio is 0: give", lambda: shares.dpc(BOX, 1.0, [0], ratio=0.0)),
+        ("ratio is 2: give", lambda: shares.dpc(BOX, 1.0, [0], ratio=2.0)),
+        ("share is 'mine': choose", lambda: shares.dpc(BOX, 1.0, [0], share="mine")),
+        ("neighbours is 'swap': choose", lambda: shares.dpc(BOX, 1.0, [0], neighbours="swap")),
+        ("times the epsilon it promises.*give as_published=True", lambda: shares.dpc(WIDE, 1.0, [0, 1])),
+        ("as_published is 'yes': give", lambda: shares.dpc(WIDE, 1.0, [0, 1], as_published="yes")),
+    ],
+    "shares.privr": [
+        ("epsilon is 0: give", lambda: shares.privr(F, 0.0)),
+        ("share is 1: give", lambda: shares.privr(F, 1.0, share=1.0)),
+        ("floor is 0: give", lambda: shares.privr(F, 1.0, floor=0.0)),
+        ("sensitivity is 'loose': choose", lambda: shares.privr(F, 1.0, sensitivity="loose")),
+        ("neighbours is 'swap': choose", lambda: shares.privr(F, 1.0, neighbours="swap")),
+        ("objective is of type ndarray: give Quadratic", lambda: shares.privr(np.eye(2), 1.0)),
+        ("no domain or is a stack: give", lambda: shares.privr(BARE, 1.0)),
+        ("no domain or is a stack: give", lambda: shares.privr(F[None], 1.0)),
+        ("budget is of type float: give Budget", lambda: shares.privr(F, 1.0, budget=1.0)),
+        ("random_state is 'a': give", lambda: shares.privr(F, 1.0, random_state="a")),
+    ],
+    "shares.first_order": [
+        ("objective is of type int: give Quadratic", lambda: shares.first_order(1)),
+        ("is a stack of shape .*: give", lambda: shares.first_order(F[None])),
+        ("eigenvalue -1 of M: give", lambda: shares.first_order(Quadratic(np.diag([1.0, -1.0]), F.v, F.c))),
+    ],
+}
+EXEMPT = {"shares.Relevance": "what privr returns"}

@@ -1,0 +1,52 @@
+"""Faults for lib/accounting.py that its tests must notice."""
+
+MUTANTS = {
+    "logarithm without its two": (
+        "accounting.py",
+        "math.sqrt(-2 * k * math.log(delta)) * e",
+        "math.sqrt(-k * math.log(delta)) * e",
+        "test_accounting.py -k advanced",
+    ),
+    "calibrations end on the wrong side": (
+        "accounting.py",
+        "        good, bad = (middle, bad) if holds(middle) else (good, middle)\n    return good",
+        "        good, bad = (middle, bad) if holds(middle) else (good, middle)\n    return bad",
+        "test_accounting.py -k 'safe or optimal'",
+    ),
+    "tails of mean-concentrated releases added": (
+        "accounting.py",
+        "math.hypot(self.tau, other.tau)",
+        "max(self.tau, other.tau)",
+        "test_accounting.py -k mean_cdp",
+    ),
+    "mean loss of Laplace noise for every pure mechanism": (
+        "accounting.py",
+        "return e * math.tanh(e / 2)",
+        "return zcdp_from_laplace(e)",
+        "test_accounting.py -k 'pure or response'",
+    ),
+    "conversion without its smallest term": (
+        "accounting.py",
+        "-math.log1p(s) / s, -math.log1p(1 / s)",
+        "-math.log1p(s) / s, -2 * math.log1p(1 / s)",
+        "test_accounting.py -k tight",
+    ),
+    "second tail of the Gaussian delta forgotten": (
+        "accounting.py",
+        "apart = _mills(a) - _mills(b) if mu > 0.5",
+        "apart = _mills(a) if mu > 0.5",
+        "test_accounting.py -k gaussian",
+    ),
+    "close tails subtracted": (
+        "accounting.py",
+        "if mu > 0.5 else",
+        "if mu > 0 else",
+        "test_accounting.py -k gaussian",
+    ),
+    "small chances cut off": (
+        "accounting.py",
+        "reach = 40 * spread + 500",
+        "reach = 4 * spread + 5",
+        "test_accounting.py -k optimal",
+    ),
+}

@@ -1,0 +1,64 @@
+"""Faults in lib/grid.py, lib/histogram.py and lib/sparse.py that the fast tests must notice."""
+
+MUTANTS = {
+    "counts priced as if one cell changed": (
+        "histogram.py",
+        '{"replace": 2, "add_remove": 1}',
+        '{"replace": 1, "add_remove": 1}',
+        "test_histogram.py -k 'law_of_the_counts or beats'",
+    ),
+    "noisy counts 5 % too quiet": (
+        "histogram.py",
+        "slab = noise.laplace(scale, ",
+        "slab = noise.laplace(0.95 * scale, ",
+        "test_histogram.py -k law_of_the_counts",
+    ),
+    "every slab with the same noise": (
+        "histogram.py",
+        "        for first in range(0, grid.size // inner, step):\n",
+        "        for first in range(0, grid.size // inner, step):\n            rng = noise.generator(seed)\n",
+        "test_histogram.py -k slab",
+    ),
+    "midpoints at the lower edge": (
+        "grid.py",
+        "(place + (1 - exact) / 2)",
+        "(place + 0 * (1 - exact) / 2)",
+        "test_histogram.py -k 'points or nearest'",
+    ),
+    "constant counted twice": (
+        "histogram.py",
+        "inside[:, 1] *= not self.grid.domain.intercept",
+        "inside[:, 1] *= 1",
+        "test_histogram.py -k fast_moments",
+    ),
+    "spent budget not charged": (
+        "sparse.py",
+        "        budget.charge(spend, random_state)",
+        "        pass",
+        "test_histogram.py -k budgets",
+    ),
+    "twice as many empty cells pass": (
+        "sparse.py",
+        "/ (1 + alpha)\n",
+        "* 2 / (1 + alpha)\n",
+        "test_histogram.py -k 'passing or binomial'",
+    ),
+    "survivors one above the level": (
+        "sparse.py",
+        "excess = level - 1 + rng",
+        "excess = level + rng",
+        "test_histogram.py -k simulated",
+    ),
+    "non-empty cells drawn as empty": (
+        "sparse.py",
+        'ranks, side="right")',
+        'ranks - 1, side="left")',
+        "test_histogram.py -k 'simulated or binomial or can_pass'",
+    ),
+    "weights without the threshold": (
+        "sparse.py",
+        "np.maximum(v[kept], rank[order[size]])",
+        "v[kept]",
+        "test_histogram.py -k priority",
+    ),
+}

@@ -1,0 +1,64 @@
+"""Faults in lib/inversion.py."""
+
+MUTANTS = {
+    "attack without its prior": (
+        "inversion.py",
+        "np.swapaxes(total, -1, -2) + _log(sensitive.prior)",
+        "np.swapaxes(total, -1, -2) + 0 * _log(sensitive.prior)",
+        "test_inversion.py -k 'by_hand or definition'",
+    ),
+    "unknown attributes not weighted": (
+        "inversion.py",
+        "weight += _log(other.prior)[code]",
+        "weight += 0.0",
+        "test_inversion.py -k 'definition or known'",
+    ),
+    "confusion table normalised along the wrong side": (
+        "inversion.py",
+        "table.sum(axis=-2, keepdims=True)",
+        "table.sum(axis=-1, keepdims=True)",
+        "test_inversion.py -k confusion",
+    ),
+    "variance without degrees of freedom": (
+        "inversion.py",
+        "dtype=np.float64) / (n - p)",
+        "dtype=np.float64) / n",
+        "test_inversion.py -k 'by_hand or stack'",
+    ),
+    "ties to the smaller prior": (
+        "inversion.py",
+        'np.argsort(-np.asarray(self.prior), kind="stable")',
+        'np.argsort(np.asarray(self.prior), kind="stable")',
+        "test_inversion.py -k 'ties or mode'",
+    ),
+    "rounding decides ties": (
+        "inversion.py",
+        "ordered.max(axis=-1, keepdims=True) - TIE",
+        "ordered.max(axis=-1, keepdims=True)",
+        "test_inversion.py -k ties",
+    ),
+    "classifier reads the answer": (
+        "inversion.py",
+        "np.delete(A, sensitive.columns, axis=1)",
+        "np.delete(A, [], axis=1)",
+        "test_inversion.py -k 'without_a_model or never_reads'",
+    ),
+    "bound for two values only": (
+        "inversion.py",
+        "/ (1 + others)).max(axis=-1)",
+        "/ (1 + others))[..., :2].max(axis=-1)",
+        "test_inversion.py -k bound",
+    ),
+    "sums for products within the attribute": (
+        "inversion.py",
+        "products = z[:, :, None] * z[:, None, :]",
+        "products = z[:, :, None] + z[:, None, :] - 1",
+        "test_inversion.py -k 'worst_pair'",
+    ),
+    "strongest attack blind to the linear part": (
+        "inversion.py",
+        "- (np.abs(v) / scales.v).sum(axis=-1)",
+        "- 0 * (np.abs(v) / scales.v).sum(axis=-1)",
+        "test_inversion.py -k strongest",
+    ),
+}

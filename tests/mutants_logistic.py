@@ -1,0 +1,76 @@
+"""Faults in lib/logistic.py and in the closed forms of lib/sensitivity.py that the tests must notice."""
+
+MUTANTS = {
+    "labels priced as responses": (
+        "sensitivity.py",
+        "abs(loss.cross) / 2 if loss.labels else response",
+        "response if loss.labels else response",
+        "test_logistic.py -k closed_forms",
+    ),
+    "parabola past its edge": (
+        "sensitivity.py",
+        "if abs(slope) > total * r:",
+        "if abs(slope) > 2 * total * r:",
+        "test_logistic.py -k closed_forms",
+    ),
+    "price of t^2 charged to labels": (
+        "allocation.py",
+        'if loss.labels and checks.neighbours(neighbours) == "replace":',
+        'if not loss.labels and checks.neighbours(neighbours) == "replace":',
+        "test_logistic.py -k closed_forms",
+    ),
+    "ridge halved in the logistic fit": (
+        "logistic.py",
+        "float(linear @ theta), 2 * ridge * theta",
+        "float(linear @ theta), ridge * theta",
+        "test_logistic.py -k 'ridge or scikit'",
+    ),
+    "last block of rows lost": (
+        "logistic.py",
+        "for first in range(0, len(rows), BLOCK):\n            part",
+        "for first in range(0, len(rows) - BLOCK, BLOCK):\n            part",
+        "test_logistic.py -k blocks",
+    ),
+    "chebyshev not lifted": (
+        "logistic.py",
+        "math.log(2) + height / 2",
+        "math.log(2) + height",
+        "test_logistic.py -k equioscillates",
+    ),
+    "least squares of the wrong degree": (
+        "logistic.py",
+        "level - bend / 2",
+        "level",
+        "test_logistic.py -k stationary",
+    ),
+    "one half counted as a one": (
+        "logistic.py",
+        "(z > 0) != (label == 1)",
+        "(z >= 0) != (label == 1)",
+        "test_logistic.py -k stack",
+    ),
+    "probability and label swapped": (
+        "logistic.py",
+        "w * (chance - y)",
+        "w * (y - chance)",
+        "test_logistic.py -k scikit",
+    ),
+    "ridge of objective perturbation halved": (
+        "logistic.py",
+        "ridge=lift / 2, tilt",
+        "ridge=lift / 4, tilt",
+        "test_logistic.py -k 'declared_law or longest'",
+    ),
+    "replacing priced as adding": (
+        "logistic.py",
+        '(2.0 if checks.neighbours(neighbours) == "replace" else 1.0)',
+        '(2.0 if checks.neighbours(neighbours) != "replace" else 1.0)',
+        "test_logistic.py -k 'declared_law or longest'",
+    ),
+    "constant column forgotten in the longest record": (
+        "logistic.py",
+        "square = domain.intercept + (",
+        "square = 0 * domain.intercept + (",
+        "test_logistic.py -k 'declared_law or longest'",
+    ),
+}

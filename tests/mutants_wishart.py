@@ -1,0 +1,70 @@
+"""Faults in the Wishart difference, its repair and the estimators, each of which a test must notice."""
+
+MUTANTS = {
+    "Wishart difference: half the spread": (
+        "wishart.py",
+        "spread = change / (2 * budgets)",
+        "spread = change / (4 * budgets)",
+        "test_wishart.py -k costs_what",
+    ),
+    "Wishart difference: one Wishart matrix only, not centred": (
+        "wishart.py",
+        "noise.wishart(m, m + 1, batch, rng) - noise.wishart(m, m + 1, batch, rng)",
+        "noise.wishart(m, m + 1, batch, rng) - (m + 1) * np.eye(m)",
+        "test_wishart.py -k noise_law",
+    ),
+    "Wishart difference: twice the degrees of freedom": (
+        "wishart.py",
+        "noise.wishart(m, m + 1, batch, rng) - noise.wishart(m, m + 1, batch, rng)",
+        "noise.wishart(m, m + 2, batch, rng) - noise.wishart(m, m + 2, batch, rng)",
+        "test_wishart.py -k noise_law",
+    ),
+    "Wishart difference: no coordinate may slide": (
+        "wishart.py",
+        "np.clip(roots.real, 0.0, 1.0)",
+        "np.zeros(3)",
+        "test_wishart.py -k 'beats or single'",
+    ),
+    "Wishart difference: the ball's trade-off halved": (
+        "wishart.py",
+        "_chord(c + a * s + b, a * (1 - s), b, b)",
+        "_chord(c + a * s + b, a * (1 - s), b, b / 2)",
+        "test_wishart.py -k beats",
+    ),
+    "Wishart difference: the count public to everybody": (
+        "wishart.py",
+        "if self.public_count and not (domain.intercept",
+        "if self.public_count and (domain.intercept and not domain.intercept",
+        "test_wishart.py -k public_count",
+    ),
+    "lift: weights forgotten on the way back": (
+        "repair.py",
+        "back = vectors / w[:, None]",
+        "back = vectors",
+        "test_wishart.py -k lift",
+    ),
+    "lift: negative directions kept": (
+        "repair.py",
+        "np.maximum(values, 0.0) * lifted",
+        "np.abs(values) * lifted",
+        "test_wishart.py -k lift",
+    ),
+    "estimators: log-odds in units of the response": (
+        "estimators.py",
+        "self.coef_ = model.slopes[None] / domain.half_width",
+        "self.coef_ = model.slopes[None]",
+        "test_estimators.py -k minimises",
+    ),
+    "estimators: the declared neighbours dropped": (
+        "estimators.py",
+        "neighbours=self.neighbours, loss=f.loss",
+        "loss=f.loss",
+        "test_estimators.py -k ledger",
+    ),
+    "estimators: the budget never charged": (
+        "estimators.py",
+        "neighbours=self.neighbours, budget=budget",
+        "neighbours=self.neighbours",
+        "test_estimators.py -k ledger",
+    ),
+}
