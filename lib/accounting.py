@@ -45,7 +45,7 @@ def advanced_share(total: float, k: int, delta: float) -> float:
     (0.02, True)
     """
     total = checks.positive(total, "total")
-    # One float more, because the smallest floats round by half of themselves.
+    # One float more, because the smallest floats round by half of themselves; so too in `laplace_for`.
     return _largest(lambda share: math.nextafter(advanced(share, k, delta) * (1 + 1e-14), math.inf) <= total)
 
 
@@ -62,14 +62,17 @@ def optimal(epsilon: float, k: int, delta: float) -> float:
     e, k, delta = _loss(epsilon, "epsilon"), checks.count(k, "k"), _delta(delta)
     if e == 0:
         return 0.0
-    truth = float(special.expit(e))
-    middle, spread = k * truth, math.sqrt(k * truth * float(special.expit(-e)))
-    reach = 40 * spread + 500  # Bernstein's inequality: what lies outside has probability below 1e-308
-    j = np.arange(max(0, math.floor(middle - reach)), min(k, math.ceil(middle + reach)) + 1)
-    losses, chance = (2.0 * j - k) * e * (1 + 1e-15), stats.binom.pmf(j, k, truth) * (1 + 1e-10)
+    # Lies are counted, not true answers: their probability keeps its digits when epsilon is large.
+    lie = float(special.expit(-e))
+    middle, spread = k * lie, math.sqrt(k * lie * float(special.expit(e)))
+    reach = 40 * spread + 500  # Bernstein's inequality: what lies outside has probability below 1e-307
+    lies = np.arange(max(0, math.floor(middle - reach)), min(k, math.ceil(middle + reach)) + 1)
+    losses = (k - 2.0 * lies) * e * (1 + 1e-15)
+    # An error in `lie` counts up to k times.
+    chance = stats.binom.pmf(lies, k, lie) * (1 + 1e-10 + 1e-15 * k)
 
     def covers(total: float) -> bool:
-        return bool((chance * -np.expm1(np.minimum(total - losses, 0.0))).sum() <= delta)
+        return bool((chance * -np.expm1(np.minimum(total - losses, 0.0))).sum() + 1e-307 <= delta)
 
     return 0.0 if covers(0.0) else _edge(covers, k * e * (1 + 1e-15), 0.0)
 
@@ -91,7 +94,8 @@ def optimal_share(total: float, k: int, delta: float) -> float:
 class MeanCDP:
     """Mean-concentrated privacy: the loss has mean at most `mu` and strays from it like a normal of deviation `tau`.
 
-    Adding two gives the cost of both releases.
+    Adding two gives the cost of both releases. If the second is chosen by the first output, what adds up is the mean
+    and the upper tail, not the lower one: enough for `rho` and `epsilon`.
 
     Parameters
     ----------
@@ -176,7 +180,7 @@ def laplace_for(rho: float) -> float:
     (0.3158, True)
     """
     rho = checks.positive(rho, "rho")
-    return _largest(lambda epsilon: zcdp_from_laplace(epsilon) * (1 + 1e-14) <= rho)
+    return _largest(lambda epsilon: math.nextafter(zcdp_from_laplace(epsilon) * (1 + 1e-14), math.inf) <= rho)
 
 
 def zcdp_to_dp(rho: float, delta: float, *, tight: bool = True) -> float:
@@ -186,7 +190,8 @@ def zcdp_to_dp(rho: float, delta: float, *, tight: bool = True) -> float:
     ----------
     rho, delta : float
     tight : bool
-        The best that follows from the Renyi divergences. False gives rho + 2 sqrt(rho log(1/delta)).
+        By the best Renyi order. The name is the usual one: a mechanism may need less. False gives the larger
+        rho + 2 sqrt(rho log(1/delta)).
 
     Examples
     --------

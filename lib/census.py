@@ -123,6 +123,8 @@ def above(data: Dataset, threshold: float) -> Dataset:
 def calibration(country: Country, n: int = 370_000, random_state: RandomState = 2000) -> pd.DataFrame:
     """Return the totals the generator is compared with, what it gives, and the difference: its misses among them.
 
+    A total whose source is "recalled" was written down from memory, and is no fact to rely on.
+
     Parameters
     ----------
     country : {"US", "BR"}
@@ -133,16 +135,15 @@ def calibration(country: Country, n: int = 370_000, random_state: RandomState = 
     Examples
     --------
     >>> list(calibration("BR", 1000).columns)
-    ['name', 'people', 'target', 'generated', 'difference', 'source']
+    ['name', 'people', 'target', 'source', 'generated', 'difference']
     """
     checks.choice(country, ("US", "BR"), "country")
     targets = [one for one in document()["targets"] if one["country"] == country]
     kinds = sorted({one["people"] for one in targets})
     drawn = {kind: people(country, n, population=kind, random_state=random_state) for kind in kinds}
-    rows = [(one["name"], one["people"], one["value"], _measure(one, drawn), one["source"]) for one in targets]
-    frame = pd.DataFrame(rows, columns=["name", "people", "target", "generated", "source"])
-    frame.insert(4, "difference", frame["generated"] - frame["target"])
-    return frame
+    rows = [(one["name"], one["people"], one["value"], one["source"], _measure(one, drawn)) for one in targets]
+    frame = pd.DataFrame(rows, columns=["name", "people", "target", "source", "generated"])
+    return frame.assign(difference=frame["generated"] - frame["target"])
 
 
 def _measure(target: dict[str, Any], drawn: dict[str, pd.DataFrame]) -> float:

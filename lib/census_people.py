@@ -131,7 +131,7 @@ def _latent_education(p: Any, t: Columns, rng: np.random.Generator) -> NDArray[A
 
 @cache
 def _education_cuts(country: Country) -> NDArray[Any]:
-    """Cut points of the latent education that give the published shares among adults of 25 and over."""
+    """Cut points of the latent education that give the shares of `data/census.yml` among adults of 25 and over."""
     p, rng = parameters(country), noise.generator(CUT_SEED)
     cell = rng.choice(2 * (OLDEST + 1), size=CUT_DRAWS, p=_cells(p.household))
     t = {"age": cell % (OLDEST + 1), "f": cell // (OLDEST + 1)}

@@ -137,9 +137,10 @@ class Domain:
             out[:, 1] = 1.0
         with np.errstate(over="ignore"):  # of a finite record only the side counts, and clipping keeps it
             np.subtract(X, self.shift, out=Z)
-            np.subtract(y, sum(self.response) / 2, out=out[:, 0], dtype=np.float64)  # or float32 stays so
+            np.subtract(y, self.response[0], out=out[:, 0], dtype=np.float64)  # or float32 stays so
             Z /= self.unit
             out[:, 0] /= self.half_width
+            out[:, 0] -= 1.0  # in this order the two ends become exactly -1 and 1, so a label's square is exactly one
         self.clip(Z)
         np.clip(out[:, 0], -1.0, 1.0, out=out[:, 0])
 

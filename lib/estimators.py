@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lib import checks, objective, repair, solve
-from lib.allocation import Law, Scales, functional
+from lib.allocation import Law, functional
 from lib.checks import FloatArray, InputError, Neighbours
 from lib.domain import Ball, Box, Domain
 from lib.logistic import chebyshev
@@ -19,7 +19,7 @@ from lib.noise import RandomState
 from lib.objective import Loss, Quadratic
 from lib.release import Budget, Release, release
 from lib.solve import NONE, Penalty
-from lib.wishart import WishartDifference, difference
+from lib.wishart import difference
 
 Mechanism = Literal["wishart", "laplace"]
 Bounds = Domain | tuple[ArrayLike, ArrayLike, tuple[float, float]]
@@ -45,7 +45,7 @@ class _Private(BaseEstimator):  # type: ignore[misc]
         law: Law = make(domain, checks.positive(self.epsilon, "epsilon"), neighbours=self.neighbours, loss=f.loss)
         self.release_: Release = release(f, law, self.random_state, neighbours=self.neighbours, budget=budget)
         self.ledger_ = self.release_.ledger
-        return solve.minimise(mend(self.release_.objective, law), self.penalty)
+        return solve.minimise(repair.lift(self.release_.objective, law), self.penalty)
 
     def _rows(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Let scikit-learn note the names and number of the columns; the library checks the rest."""
@@ -59,7 +59,7 @@ class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]
     Parameters
     ----------
     domain : Box, Ball, or (lower, upper, (lowest, highest response))
-        Public bounds, in the user's units; the three of a tuple make a box with an intercept.
+        Public bounds, in the user's units, of the columns in their order; the three make a box with an intercept.
     epsilon : float
         What `fit` spends. A second fit on the same records spends it again.
     mechanism : {"wishart", "laplace"}
@@ -68,7 +68,8 @@ class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]
     penalty : Penalty
         In scaled units; it goes with the sum of squares. Public.
     random_state : None, int, SeedSequence or Generator
-        `None` for a real release.
+        `None` for a real release: with a seed, every fit draws the same noise, and the model keeps the seed. Whoever
+        gets that model, such as a pickle of it, can take the noise off again.
 
     Attributes
     ----------
@@ -133,10 +134,10 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
     Parameters
     ----------
     domain, epsilon, mechanism, neighbours, penalty, random_state
-        See `PrivateLinearRegression`. The ends of the domain's response are the two labels.
+        See `PrivateLinearRegression`. The ends of the domain's response are the two labels, as numbers.
     loss : Loss, optional
-        The quadratic; by default `logistic.chebyshev(4)`, made for probabilities from 1.8 to 98.2 per cent. It scales
-        all coefficients alike, so it moves probabilities but no label.
+        The quadratic; by default `logistic.chebyshev(4)`, made for probabilities from 1.8 to 98.2 per cent. With
+        the Wishart difference and no penalty it scales all coefficients alike: it moves probabilities but no label.
 
     Attributes
     ----------
@@ -184,6 +185,12 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
         self.classes_ = np.array(domain.response)
         return self
 
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that there are two labels."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
     def decision_function(self, X: Any) -> FloatArray:
         """Return the log-odds of the upper label, of shape (n,)."""
         check_is_fitted(self)
@@ -202,44 +209,21 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
         return np.asarray(self.classes_[upper.astype(int)])
 
 
-def mend(noisy: Quadratic, law: Law) -> Quadratic:
-    """Return the noisy objective with its eigenvalues lifted to the level of its own noise.
-
-    Parameters
-    ----------
-    noisy : Quadratic with batch (...)
-    law : WishartDifference or Scales, stacked as (...)
-
-    Examples
-    --------
-    >>> from lib.allocation import unit_scales
-    >>> mend(Quadratic(-np.eye(2), np.ones(2), np.array(0.0)), unit_scales("triangle", 2)).v.tolist()
-    [0.0, 0.0]
-    """
-    if isinstance(law, WishartDifference):
-        return repair.lift(noisy, law.level, law.weights[1:])
-    if not isinstance(law, Scales) or law.ordered:
-        raise InputError(
-            "the law is neither a Wishart difference nor symmetric Laplace noise: use repair.lift yourself"
-        )
-    upper = np.triu(law.M**2)  # the root mean square eigenvalue is the Frobenius norm over the root of p
-    squares = 2 * upper.sum(axis=(-1, -2)) - np.trace(upper, axis1=-2, axis2=-1)
-    return repair.lift(noisy, np.sqrt(2 * squares / law.p))
-
-
 def public_set(bounds: Bounds) -> Domain:
-    """Return the domain itself, or the box with an intercept for (lower, upper, response).
+    """Return the domain itself, or the box with an intercept for lower, upper and response bounds.
 
     Examples
     --------
     >>> public_set(([0.0], [1.0], (0.0, 10.0))).intercept
     True
     """
-    if isinstance(bounds, tuple) and len(bounds) == 3:
-        return Box(*bounds, intercept=True)
-    checks.instance(bounds, (Box, Ball), "domain")
-    assert isinstance(bounds, Domain)  # said again for the type checker
-    return bounds
+    if isinstance(bounds, Box | Ball):
+        return bounds
+    if not isinstance(bounds, tuple | list) or len(bounds) != 3:
+        kind = type(bounds).__name__
+        raise InputError(f"domain is of type {kind}: give Box, Ball, or lower, upper and response bounds")
+    lower, upper, response = bounds
+    return Box(lower, upper, response, intercept=True)
 
 
 def _table(X: Any) -> FloatArray:

@@ -18,13 +18,14 @@ from numpy.typing import ArrayLike, NDArray
 from tqdm import tqdm  # not tqdm.auto: in a notebook without widgets it warns
 
 from lib import allocation, checks, noise, repair, solve
-from lib.allocation import Convention
+from lib.allocation import Convention, Scales
 from lib.checks import FloatArray, InputError, Neighbours
 from lib.domain import BLOCK, Domain
 from lib.noise import RandomState
 from lib.objective import Quadratic, from_gram
 from lib.release import perturb
 from lib.solve import NONE, Penalty
+from lib.wishart import WishartDifference
 
 Metric = Literal["mse", "rmse"]
 Labels = NDArray[np.int16]  # numpy sorts integers of this size by counting
@@ -103,6 +104,48 @@ def no_privacy(name: str, penalty: Penalty = NONE) -> Method:
     return Method(name, lambda train, epsilons, rng: solve.minimise(train, penalty), private=False)
 
 
+def mechanism(
+    name: str,
+    domain: Domain,
+    law: Scales | WishartDifference,
+    *,
+    mend: Callable[[Quadratic, Scales | WishartDifference], Quadratic] = repair.lift,
+    penalty: Penalty = NONE,
+    solver: Callable[[Quadratic, Penalty], FloatArray] = solve.minimise,
+) -> Method:
+    """Return the method that adds noise, makes the objective convex and minimises it.
+
+    Parameters
+    ----------
+    name : str
+    domain : Domain
+    law : Scales or WishartDifference
+        The noise at epsilon one; at other budgets it is `law.times(1 / epsilon)`.
+    mend : function of (noisy objective, law)
+        Such as `repair.lift` or `repair.bound`.
+    penalty : Penalty
+    solver : function of (objective, penalty)
+
+    Examples
+    --------
+    >>> from lib.datasets import wine
+    >>> from lib.wishart import difference
+    >>> box = wine().box()
+    >>> mechanism("Wishart difference", box, difference(box, 1.0)).private
+    True
+    """
+    checks.instance(domain, Domain, "domain")
+    checks.instance(law, (Scales, WishartDifference), "law")
+
+    def fit(train: Quadratic, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
+        if train.domain not in (None, domain):
+            raise InputError(f"{name!r} has the noise for another domain than the records': use one for both")
+        scaled = law.times(1 / epsilons)
+        return solver(mend(perturb(train, scaled, rng), scaled), penalty)
+
+    return Method(name, fit)
+
+
 def functional_mechanism(
     name: str,
     domain: Domain,
@@ -138,18 +181,14 @@ def functional_mechanism(
     """
     unit = allocation.functional(domain, 1.0, sensitivity=sensitivity, convention=convention, neighbours=neighbours)
 
-    def fit(train: Quadratic, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
-        if train.domain not in (None, domain):
-            raise InputError(f"{name!r} has the noise for another domain than the records': use one for both")
-        scales = unit.times(1 / epsilons)
-        noisy = perturb(train, scales, rng)
+    def mend(noisy: Quadratic, scales: Scales | WishartDifference) -> Quadratic:
         if ridge is not None:
             noisy = repair.ridge(noisy, ridge * scales.deviation)
         if floor is not None:
             noisy = repair.trim(noisy, floor * scales.deviation)
-        return solver(noisy, penalty)
+        return noisy
 
-    return Method(name, fit)
+    return mechanism(name, domain, unit, mend=mend, penalty=penalty, solver=solver)
 
 
 def fold_moments(table: FloatArray, labels: Labels, folds: int, domain: Domain) -> Quadratic:

@@ -17,6 +17,7 @@ from lib.domain import BLOCK, Box
 Codes = NDArray[np.int64]
 
 CAP = 2**24  # cells of a grid whose every cell gets noise
+FINEST = 2**53  # cells of an axis: scaled values are floats, which tell no more apart
 
 
 def bandwidth(n: int, dimensions: int, c_h: float = 1.0) -> int:
@@ -81,6 +82,8 @@ class Grid:
         object.__setattr__(self, "exact", tuple(checks.flag(mark, "exact") for mark in self.exact))
         if any(exact and cells < 2 for cells, exact in zip(self.cells, self.exact, strict=True)):
             raise InputError("an exact axis has 1 cell: give at least two, its bounds")
+        if (most := max(self.cells)) > FINEST:
+            raise InputError(f"an axis has {most} cells: give at most 2^53, as floats tell no more apart")
         if self.size > np.iinfo(np.int64).max:
             raise InputError(f"the grid has {self.size:.3g} cells: give fewer than 2^63, by coarser axes")
 

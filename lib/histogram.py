@@ -24,7 +24,7 @@ from lib.release import Budget, Ledger, Spend
 
 Mode = Literal["clip", "signed", "threshold"]
 
-SLAB = 2**16  # noisy counts held at a time
+SLAB = 2**16  # noisy counts held at a time, or one row of the last axis if that is longer
 CHANGED: dict[Neighbours, int] = {"replace": 2, "add_remove": 1}  # L1 sensitivity of the counts
 
 
@@ -32,7 +32,8 @@ CHANGED: dict[Neighbours, int] = {"replace": 2, "add_remove": 1}  # L1 sensitivi
 class Histogram:
     """The exact counts of a data set, of its non-empty cells only. Private: nothing here has noise.
 
-    Those of disjoint shards merge with `+`.
+    Those of disjoint shards merge with `+`. The arrays are copied and cannot be written to: a noisy grid draws its
+    noise again whenever it is read, and the same noise on other counts would give both away.
 
     Parameters
     ----------
@@ -60,8 +61,12 @@ class Histogram:
         whole = {codes.dtype.kind, counts.dtype.kind} <= {*"iu"}
         if codes.ndim != 1 or codes.shape != counts.shape or not codes.size or not whole:
             raise InputError("codes and counts do not match: give whole numbers, one count per code, and at least one")
-        if codes[0] < 0 or codes[-1] >= self.grid.size or (np.diff(codes) <= 0).any() or (counts < 1).any():
+        if codes[0] < 0 or codes[-1] >= self.grid.size or (codes[1:] <= codes[:-1]).any() or (counts < 1).any():
             raise InputError("codes do not increase within the grid, or a count is below one: build it with count")
+        for name, array in (("codes", codes), ("counts", counts)):
+            kept = array.astype(np.int64)
+            kept.setflags(write=False)
+            object.__setattr__(self, name, kept)
 
     @property
     def n(self) -> int:
@@ -115,18 +120,23 @@ class Cells(ABC):
     def objective(self, loss: Loss = SQUARED) -> Quadratic:
         """Return the weighted quadratic objective. It has no domain: it is released already."""
         checks.instance(loss, Loss, "loss")
+        if loss.labels:
+            self._check_labels()
         return replace(from_gram(self.moments(), self.grid.domain, loss), domain=None)
 
     def logistic(self, *, ridge: float = 0.0, start: ArrayLike | None = None) -> FloatArray:
         """Return the weighted logistic regression of a response with two cells; see `logistic.newton`."""
-        if self.grid.cells[0] != 2:
-            raise InputError(f"the response has {self.grid.cells[0]} cells: give a grid with response=2, for labels")
+        self._check_labels()
 
         def labelled() -> Iterator[tuple[FloatArray, FloatArray, FloatArray]]:
             for records, weights in self.blocks():
                 yield records[:, 1:], (records[:, 0] > 0).astype(np.float64), weights
 
         return logistic.newton(labelled, self.grid.domain.p, ridge=ridge, start=start)
+
+    def _check_labels(self) -> None:
+        if (self.grid.cells[0], self.grid.exact[0]) != (2, True):  # midpoints of two cells are half the labels
+            raise InputError("the response has no cell for each of two labels: give a grid with response=2")
 
 
 @dataclass(frozen=True, eq=False)

@@ -174,7 +174,7 @@ def scores(
     predict : function of rows (m, d), returning (m,), or (..., m) for a stack of models
         The released model, or models.
     X : array of shape (n, d)
-        The targets. What stands in the columns of unknown attributes is never read.
+        The targets. In the columns of unknown attributes any finite number will do.
     y : array of shape (n,)
         Their responses, which the attacker knows.
     sensitive : Attribute
@@ -211,6 +211,8 @@ def scores(
             filled[:, :, list(other.columns)] = other.values[code]
             weight += _log(other.prior)[code]
         f = np.asarray(predict(filled.reshape(-1, rows.shape[1])))
+        if f.shape[-1:] != (len(filled) * len(rows),) or not np.isfinite(f).all():
+            raise InputError(f"predict gave shape {f.shape}, or not finite: give one finite number for each row")
         total = np.logaddexp(total, weight + error(target, f.reshape(*f.shape[:-1], *filled.shape[:2])))
     return np.asarray(np.swapaxes(total, -1, -2) + _log(sensitive.prior))
 
@@ -353,10 +355,11 @@ def membership_bound(epsilon: float) -> float:
 
 
 def attribute_epsilon(scales: Scales, sensitive: Attribute, loss: Loss = SQUARED) -> float:
-    """Return the largest privacy loss between two records that differ in the sensitive attribute only.
+    """Return the largest privacy loss between records that differ in the sensitive attribute only, and lie in [-1, 1].
 
-    At most the epsilon of `certify`, which also covers records that differ in everything; here is what protects the
-    attribute of a person whose other data are known. It is attained on a box scaled to [-1, 1].
+    There it is attained, and at most the epsilon of `certify` under replace, which also covers records that differ in
+    everything. Here is what protects the attribute of a person whose other data are known. On a smaller domain, such as
+    a ball or the corner, it is an upper bound.
 
     Parameters
     ----------
@@ -414,12 +417,19 @@ def strongest_attack(noisy: Quadratic, candidates: Quadratic, scales: Scales, pr
             f"candidates have batch {candidates.batch} and {candidates.p} columns, the release {noisy.p}: "
             "give one objective per value, with the release's columns"
         )
+    if scales.batch:
+        raise InputError(f"scales are stacked with shape {scales.batch}: give one choice at a time")
     weights = Attribute((0,), np.arange(candidates.batch[0], dtype=float)[:, None], np.asarray(prior))
-    M, v = noisy.M[..., None, :, :] - candidates.symmetric, noisy.v[..., None, :] - candidates.v
-    price = 1 / np.where(scales.M > 0, scales.M, np.inf)  # what goes out without noise is the same for all values
-    away = np.abs(M) * (price if scales.ordered else np.triu(price))
-    found = _log(weights.prior) - away.sum(axis=(-2, -1)) - (np.abs(v) / scales.v).sum(axis=-1)
-    return _best(found, weights)
+    drawn = np.tri(scales.p, k=scales.p if scales.ordered else 0, dtype=bool).T
+    mean = candidates if scales.ordered else replace(candidates, M=candidates.symmetric)
+    scale, exact, seen = (
+        np.concatenate([f.M[..., drawn], f.v, np.asarray(f.c)[..., None]], axis=-1) for f in (scales, mean, noisy)
+    )
+    noised = scale > 0
+    if np.ptp(exact[:, ~noised], axis=0).any():
+        raise InputError("a coefficient that the value changes has scale zero, so the release shows it: give it noise")
+    away = (np.abs(seen[..., None, :] - exact)[..., noised] / scale[noised]).sum(axis=-1)
+    return _best(_log(weights.prior) - away, weights)
 
 
 def _best(found: FloatArray, attribute: Attribute) -> Codes:

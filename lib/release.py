@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from lib import checks, noise
+from lib.accounting import zcdp_from_pure
 from lib.allocation import Law, Scales, certify
 from lib.checks import BudgetError, InputError, Neighbours
 from lib.domain import Domain
@@ -38,7 +39,7 @@ class Spend:
     delta : float
         Zero for pure differential privacy.
     rho : float, optional
-        Its zCDP. By default epsilon^2 / 2 (see `accounting`), or infinite if delta is above zero.
+        Its zCDP. By default what any epsilon costs (`accounting.zcdp_from_pure`), or infinite if delta is above zero.
     caveat : str
         What the epsilon does not cover, such as bounds read off the data. Empty if nothing.
     """
@@ -62,7 +63,7 @@ class Spend:
         if not 0 <= checks.finite(self.delta, "delta") < 1:
             raise InputError(f"delta is {self.delta:g}: give a number of at least zero and below one")
         if self.rho is None:
-            object.__setattr__(self, "rho", self.epsilon**2 / 2 if self.delta == 0 else math.inf)
+            object.__setattr__(self, "rho", zcdp_from_pure(self.epsilon) if self.delta == 0 else math.inf)
         elif not self.rho >= 0:
             raise InputError(f"rho is {self.rho:g}: give a number of at least zero")
 

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lib import checks
-from lib.allocation import Law
+from lib.allocation import Law, Scales
 from lib.checks import InputError, Neighbours
 from lib.noise import RandomState, generator
 from lib.objective import Quadratic
 from lib.release import Budget, Ledger, Release, perturb, price
+from lib.wishart import WishartDifference
 
 
 def ridge(objective: Quadratic, amount: ArrayLike) -> Quadratic:
@@ -72,36 +73,34 @@ def trim(objective: Quadratic, floor: ArrayLike = 0.0) -> Quadratic:
     return replace(objective, M=(M + np.swapaxes(M, -1, -2)) / 2 + 0.0, v=v + 0.0, domain=None)
 
 
-def lift(objective: Quadratic, level: ArrayLike, weights: ArrayLike = 1.0) -> Quadratic:
+def lift(objective: Quadratic, law: Law, k: float = 1.0) -> Quadratic:
     """Return M with each positive eigenvalue lifted by level^2 over itself; the other directions fall silent.
 
-    An eigenvalue far above the noise keeps its place, unlike with a ridge. The solution is the one that minimises
-    |M theta + v / 2|^2 + level^2 |theta|^2 over the positive eigenspace: the expected squared gradient once the noise
-    is off again, if `level` is the root mean square eigenvalue of the noise on M. What comes back is positive
+    An eigenvalue far above the noise keeps its place, unlike with a ridge. `level` is k times the root mean square
+    eigenvalue of the noise on M. The solution minimises |M theta + v / 2|^2 + level^2 |theta|^2 over the positive
+    eigenspace: with k = 1 the expected squared gradient once the noise is off again. What comes back is positive
     definite, with no eigenvalue below 2 level.
 
     Parameters
     ----------
     objective : Quadratic with batch (...)
-    level : array broadcastable to (...)
-        Above zero, and public, such as `WishartDifference.level`.
-    weights : array broadcastable to (p,)
-        Public. Eigenvalues are those of D M D, D = diag(weights).
+    law : WishartDifference, or Scales that are not ordered
+        Of the release, stacked as (...). Eigenvalues are those of D M D, where D holds the weights of a Wishart
+        difference, and is one for Scales.
+    k : float
 
     Examples
     --------
-    >>> f = lift(Quadratic(np.diag([4.0, -1.0]), np.array([-4.0, 5.0]), np.array(0.0)), 2.0)
-    >>> f.M.tolist(), f.v.tolist()
-    ([[5.0, 0.0], [0.0, 4.0]], [-4.0, 0.0])
+    >>> from lib.wishart import WishartDifference
+    >>> f, law = Quadratic(np.diag([4.0, -1.0]), np.array([-4.0, 5.0]), np.array(0.0)), WishartDifference([1, 1, 1], 1)
+    >>> lift(f, law, 2 / float(law.level)).M.round(9).tolist()
+    [[5.0, 0.0], [0.0, 4.0]]
     """
     checks.instance(objective, Quadratic, "objective")
-    f = np.asarray(checks.numeric(level, "level"), dtype=np.float64)[..., None]
-    w = np.asarray(checks.numeric(weights, "weights"), dtype=np.float64)
-    if w.shape not in ((), (objective.p,)):
-        raise InputError(f"the weights have shape {w.shape}: give one for each of the {objective.p} columns")
-    w = np.broadcast_to(w, (objective.p,))
-    if not (np.isfinite(f).all() and (f > 0).all() and np.isfinite(w).all() and (w > 0).all()):
-        raise InputError("the level or a weight is not above zero and finite: give positive numbers")
+    level, w = _level(law)
+    if law.p != objective.p:
+        raise InputError(f"the law has {law.p} columns and the objective {objective.p}: match them")
+    f = checks.positive(k, "k") * level[..., None]
     values, vectors = np.linalg.eigh(objective.symmetric * np.outer(w, w))
     high = np.maximum(values, f)
     lifted = high + f**2 / high
@@ -111,13 +110,21 @@ def lift(objective: Quadratic, level: ArrayLike, weights: ArrayLike = 1.0) -> Qu
     M = (back * lifted[..., None, :]) @ np.swapaxes(back, -1, -2)
     along = (np.swapaxes(vectors, -1, -2) @ (objective.v * w)[..., None])[..., 0]
     v = (back @ (kept * along)[..., None])[..., 0]
-    return replace(
-        objective,
-        M=(M + np.swapaxes(M, -1, -2)) / 2 + 0.0,
-        v=v + 0.0,
-        c=np.broadcast_to(objective.c, v.shape[:-1]),
-        domain=None,
-    )
+    c = np.broadcast_to(objective.c, v.shape[:-1])
+    return Quadratic((M + np.swapaxes(M, -1, -2)) / 2 + 0.0, v + 0.0, c)
+
+
+def _level(law: Law) -> tuple[np.ndarray, np.ndarray]:
+    """Return the root mean square eigenvalue of the noise on D M D, and the diagonal of D: functions of the law."""
+    if isinstance(law, WishartDifference):
+        return law.level, law.weights[1:]
+    if not isinstance(law, Scales) or law.ordered:
+        raise InputError("the law is neither a Wishart difference nor symmetric Laplace noise: use ridge and trim")
+    upper = np.triu(law.M**2)  # it is the Frobenius norm over the root of p
+    squares = 2 * upper.sum(axis=(-1, -2)) - np.trace(upper, axis1=-2, axis2=-1)
+    if not (squares > 0).all():
+        raise InputError("the law has no noise on M, so nothing to lift eigenvalues above: give one that has")
+    return np.sqrt(2 * squares / law.p), np.ones(law.p)
 
 
 def bound(objective: Quadratic, scales: Law, k: float = 4.0) -> Quadratic:

@@ -190,7 +190,7 @@ def dpc(
     budgets = checks.epsilons(epsilon)
     checks.instance(domain, (Box, Ball), "domain")
     checks.choice(share, ("published", "exact"), "share")
-    chosen = sorted({checks.count(j, "a sensitive predictor", 0) for j in sensitive})
+    chosen = sorted({checks.count(j, "a sensitive predictor", 0) for j in np.atleast_1d(sensitive).tolist()})
     if not chosen or chosen[-1] >= domain.d:
         raise InputError(f"the sensitive predictors are {chosen}: give at least one, from 0 to {domain.d - 1}")
     if not 0 < checks.finite(ratio, "ratio") <= 1:
@@ -284,7 +284,8 @@ def privr(
         raise InputError("the objective has no domain or is a stack: give what objective.linear returns")
     change = certify(Scales(np.full((p, p), math.inf), np.ones(p)), domain, neighbours, loss)
     scale = change / (share * epsilon)
-    spend = Spend("relevances", "Laplace", neighbours, "L1", change, scale, change / scale)
+    caveat = "the domain's bounds were read off the data" if domain.leaky else ""
+    spend = Spend("relevances", "Laplace", neighbours, "L1", change, scale, change / scale, caveat=caveat)
     if budget is not None:
         checks.instance(budget, Budget, "budget")
         budget.charge(spend, random_state)

@@ -1,4 +1,4 @@
-"""Exact calibration of one-sided Wishart noise with many degrees of freedom.
+"""Exact calibration of one-sided Wishart noise with many degrees of freedom, an idea of Sheffet (2019).
 
 Let W be Wishart W_p(s^2 I, k) and add W to a sum of zz'. For the row z that is present or not, everything an observer
 can learn is in one number, and that number is |z|^2 / s^2 plus a chi-square variable with k - p + 1 degrees of
@@ -80,6 +80,21 @@ def least_freedom(epsilon: float, delta: float, shift: float = 1.0) -> int:
     return math.ceil(_search(lambda nu: _profile(epsilon, nu, shift) - delta, 2.0, rising=False))
 
 
+def replaced(epsilon: float, freedom: float, shift: float) -> float:
+    """Return a delta at this epsilon when a row may be replaced: removing one and adding another in turn.
+
+    It is at least the smallest one. `halved` is its inverse.
+
+    Examples
+    --------
+    >>> replaced(2.0, 43, 1.0) == (1 + math.e) * delta(1.0, 43, 1.0)
+    True
+    """
+    half = checks.finite(epsilon, "epsilon") / 2
+    apart = delta(half, freedom, shift)
+    return min(1.0, (1 + math.exp(half)) * apart) if half < 700 else 1.0
+
+
 def halved(epsilon: float, delta: float) -> tuple[float, float]:
     """Return what add/remove must keep to so that replace keeps to (epsilon, delta): replacing is both in turn.
 
@@ -101,11 +116,13 @@ def _search(excess: object, start: float, *, rising: bool) -> float:
     assert callable(excess)
     sign = 1.0 if rising else -1.0
     low, high = start, 2 * start
+    while sign * excess(low) > 0:
+        low, high = low / 2, low
     while sign * excess(high) <= 0:
         low, high = high, 2 * high
         if high > MOST:
             raise InputError("no noise of this kind is so large: give a smaller delta, or a larger epsilon")
-    root = float(optimize.brentq(excess, low, high, xtol=1e-12, rtol=1e-12))
+    root = float(optimize.brentq(excess, low, high, xtol=1e-300, rtol=1e-12))
     return root * (1 - sign * 1e-9)  # the side on which delta is kept
 
 

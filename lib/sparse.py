@@ -150,14 +150,13 @@ def filter_priority(
     rng = noise.generator(random_state)
     codes, values = survivors(histogram, alpha, at, rng)
     kept, weights = priority(values, most, rng)
-    order = np.argsort(codes[kept])  # the order must not tell which cells were empty
-    return Summary(histogram.grid, codes[kept][order], weights[order], Ledger((spend,)))
+    return Summary(histogram.grid, codes[kept], weights, Ledger((spend,)))
 
 
 def survivors(
     histogram: Histogram, alpha: float, level: int, random_state: RandomState = None
 ) -> tuple[Codes, NDArray[np.int64]]:
-    """Return codes and noisy counts of the cells that pass the filter, as if every cell had been given noise.
+    """Return the cells that pass the filter, as if all had been given noise: increasing codes, and noisy counts.
 
     Parameters
     ----------
@@ -182,23 +181,16 @@ def survivors(
     noisy = histogram.counts + noise.geometric(alpha, histogram.counts.shape, rng)
     kept = noisy >= checks.count(level, "level")
     vacant = histogram.grid.size - len(histogram.codes)
-    passed = int(rng.binomial(vacant, passing(alpha, level)))
-    ranks = _distinct(vacant, passed, rng)
+    # Of a Poisson number of uniform draws each empty cell gets its own Poisson number, independently: at least one
+    # with the probability of passing. The binomial of numpy is off for 10^15 cells and more.
+    drawn = np.sort(rng.integers(vacant, size=rng.poisson(-vacant * math.log1p(-passing(alpha, level)))))
+    ranks = drawn[np.diff(drawn, prepend=-1) > 0]  # np.unique hashes, and is slower
     # The empty cell of rank r comes after as many non-empty ones as have at most r empty ones before them.
     empty = ranks + np.searchsorted(histogram.codes - np.arange(len(histogram.codes)), ranks, side="right")
-    excess = level - 1 + rng.geometric(1 - alpha, passed)
-    return np.concatenate([histogram.codes[kept], empty]), np.concatenate([noisy[kept], excess])
-
-
-def _distinct(limit: int, size: int, rng: np.random.Generator) -> Codes:
-    """Return so many different whole numbers below the limit, all such sets equally likely, in increasing order."""
-    if size > limit // 4:
-        return np.sort(rng.choice(limit, size, replace=False, shuffle=False))
-    found = np.empty(0, dtype=np.int64)
-    while len(found) < size:  # never too many, so these are the first different ones of a sequence of uniform draws
-        found = np.sort(np.concatenate([found, rng.integers(limit, size=size - len(found))]))
-        found = found[np.diff(found, prepend=-1) > 0]  # np.unique hashes, and is slower
-    return found
+    excess = level - 1 + rng.geometric(1 - alpha, ranks.shape)
+    codes, values = np.concatenate([histogram.codes[kept], empty]), np.concatenate([noisy[kept], excess])
+    order = np.argsort(codes)  # any other would tell which cells were empty
+    return codes[order], values[order]
 
 
 def _alpha(alpha: float) -> float:

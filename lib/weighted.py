@@ -86,6 +86,23 @@ class Sensitivities:
     nuclear: float
     row: float
 
+    def of(self, moment: str, law: str) -> tuple[str, float]:
+        """Return the norm that this law of noise on the `first` or `second` moment is priced in, and the change in it.
+
+        Examples
+        --------
+        >>> Sensitivities(6.0, 5.0, 4.0, 3.0, 2.0, 1.0).of("second", "Gaussian")
+        ('Frobenius', 3.0)
+        """
+        table = {
+            ("first", "Laplace"): ("L1", self.first_l1),
+            ("first", "Gaussian"): ("L2", self.first_l2),
+            ("second", "Laplace"): ("L1 of the triangle", self.triangle),
+            ("second", "Gaussian"): ("Frobenius", self.frobenius),
+            ("second", "Wishart difference"): ("nuclear", self.nuclear),
+        }
+        return table.get((moment, law), ("trace", self.row))  # of one-sided noise
+
 
 def sensitivities(domain: Domain, cap: float, neighbours: Neighbours = "replace") -> Sensitivities:
     """Return the sensitivities proved in the chapter on IRLS; all but `triangle` cannot be improved for d above one.
@@ -99,10 +116,11 @@ def sensitivities(domain: Domain, cap: float, neighbours: Neighbours = "replace"
     checks.instance(domain, Ball, "domain")
     p, square, reach = domain.p, 1.0 + domain.intercept, math.sqrt(domain.d) + domain.intercept
     row = checks.positive(cap, "cap") * square
+    triangle = cap * (reach**2 + square) / 2
     if checks.neighbours(neighbours) == "add_remove":
-        triangle = cap * (reach**2 + square) / 2
         return Sensitivities(cap * reach, cap * math.sqrt(square), triangle, row, row, row)
     first = 2 * cap * reach, 2 * cap * math.sqrt(square)
     if p == 1:  # two rows cannot be orthogonal
         return Sensitivities(*first, row, row, row, row)
-    return Sensitivities(*first, row * math.sqrt(p * (p + 3) / 2), math.sqrt(2) * row, 2 * row, row)
+    triangle = min(2 * triangle, row * math.sqrt(p * (p + 3) / 2))  # the first for many columns and a constant
+    return Sensitivities(*first, triangle, math.sqrt(2) * row, 2 * row, row)

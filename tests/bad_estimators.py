@@ -4,13 +4,12 @@ import math
 
 import numpy as np
 
-from lib import allocation, estimators, objective
+from lib import estimators, objective
 from lib.domain import Box
 
 X, Y = np.linspace(-1, 1, 20)[:, None], np.linspace(0, 1, 20)
 LABEL = (Y > 0.5).astype(float)
 BOX = Box([-1], [1], (0, 1), intercept=True)
-BOWL = objective.Quadratic(np.eye(1), np.ones(1), np.array(0.0))
 
 
 def linear(domain=BOX, epsilon=1.0, X=X, y=Y, budget=None, **options):
@@ -30,7 +29,7 @@ def parameters(fit):
         ("neighbours is 'other': choose", fit(neighbours="other")),
         ("penalty is of type float: give Penalty", fit(penalty=0.1)),
         ("random_state is 'a': give", fit(random_state="a")),
-        ("domain is of type NoneType: give Box or Ball", fit(domain=None)),
+        ("domain is of type NoneType: give Box, Ball,", fit(domain=None)),
         (r"bounds \[1, -1\]: give", fit(domain=([1], [-1], (0, 1)))),
         ("has 2 columns but the domain has 1: pass", fit(X=np.hstack([X, X]))),
         ("holds nan", fit(X=X * math.nan)),
@@ -64,12 +63,8 @@ CASES = {
     "estimators.PrivateLogisticRegression.decision_function": [
         ("X has shape", lambda: logistic()().decision_function([1.0])),
     ],
-    "estimators.mend": [
-        ("neither a Wishart difference nor symmetric", lambda: estimators.mend(BOWL, 1.0)),
-        ("use repair.lift", lambda: estimators.mend(BOWL, allocation.unit_scales("ordered", 1))),
-    ],
     "estimators.public_set": [
-        ("domain is of type tuple: give Box or Ball", lambda: estimators.public_set(([0], [1]))),
+        ("domain is of type tuple: give Box, Ball, or lower", lambda: estimators.public_set(([0], [1]))),
         ("lower has 1 entries and upper has 2: give", lambda: estimators.public_set(([0], [1, 2], (0, 1)))),
     ],
 }

@@ -6,6 +6,7 @@ from lib import grid, histogram, sparse
 from lib.domain import Ball, Box
 from lib.grid import Grid, partition
 from lib.histogram import Histogram, count
+from lib.objective import TAYLOR
 from lib.release import Ledger
 from lib.sparse import Summary
 
@@ -28,6 +29,7 @@ CASES = {
         ("cells is 2.5: give", lambda: Grid(BOX, (2, 2.5), (False, False))),
         ("exact is 'no': give", lambda: Grid(BOX, (2, 2), (False, "no"))),
         ("an exact axis has 1 cell: give", lambda: Grid(BOX, (2, 1), (False, True))),
+        (r"an axis has 9007199254740993 cells: give", lambda: Grid(BOX, (2**53 + 1, 1), (False, False))),
         (r"the grid has 1e\+20 cells: give", lambda: Grid(BOX, (10**10, 10**10), (False, False))),
     ],
     "grid.Grid.codes": [
@@ -53,6 +55,7 @@ CASES = {
         ("codes and counts do not match: give", lambda: Histogram(GRID, H.codes, H.counts[:1])),
         ("codes and counts do not match: give", lambda: Histogram(GRID, H.codes, H.counts / 2)),
         ("do not increase.*build it with count", lambda: Histogram(GRID, H.codes[::-1], H.counts)),
+        ("do not increase.*build it with count", lambda: Histogram(GRID, H.codes[::-1].astype("u8"), H.counts)),
         ("do not increase.*build it with count", lambda: Histogram(GRID, H.codes + 7, H.counts)),
         ("do not increase.*build it with count", lambda: Histogram(GRID, H.codes, H.counts * 0)),
     ],
@@ -60,8 +63,11 @@ CASES = {
         ("grid is of type Box: give Grid", lambda: count([[0.1], [0.2]], [0.0, 1.0], BOX)),
         ("there are 1 records: give", lambda: count([[0.1]], [0.0], GRID)),
     ],
-    "histogram.Cells.objective": [("loss is of type str: give Loss", lambda: OUT.objective("squared"))],
-    "histogram.Cells.logistic": [("the response has 3 cells: give", lambda: OUT.logistic())],
+    "histogram.Cells.objective": [
+        ("loss is of type str: give Loss", lambda: OUT.objective("squared")),
+        ("no cell for each of two labels: give", lambda: OUT.objective(TAYLOR)),
+    ],
+    "histogram.Cells.logistic": [("no cell for each of two labels: give", lambda: OUT.logistic())],
     "histogram.dpme": [
         ("histogram is of type Grid: give", lambda: histogram.dpme(GRID, 1.0)),
         ("epsilon is 0: give", lambda: histogram.dpme(H, 0.0)),

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from lib import inversion
-from lib.allocation import functional
+from lib.allocation import Scales, functional
 from lib.domain import Box
 from lib.inversion import Attribute
 from lib.objective import Quadratic, linear
@@ -84,6 +84,14 @@ CASES = {
         (r"use the columns \[1, 1\]: give", lambda: inversion.scores(total, X, Y, BIT, error, [BIT])),
         ("X has 2 targets and y has 1: give", lambda: inversion.scores(total, X, [1.0], BIT, error)),
         ("y holds nan", lambda: inversion.scores(total, X, [1.0, math.nan], BIT, error)),
+        (
+            r"predict gave shape \(2,\), or not finite: give",
+            lambda: inversion.scores(lambda rows: total(rows)[:2], X, Y, BIT, error),
+        ),
+        (
+            r"predict gave shape \(4,\), or not finite: give",
+            lambda: inversion.scores(lambda r: total(r) + math.inf, X, Y, BIT, error),
+        ),
     ],
     "inversion.map_attack": [
         ("X has 2 targets and y has 3", lambda: inversion.map_attack(total, X, [1] * 3, BIT, error)),
@@ -122,6 +130,14 @@ CASES = {
         ("is of type int: give Scales", lambda: inversion.strongest_attack(F, PAIR, 1, [1, 1])),
         (r"candidates have batch \(\)", lambda: inversion.strongest_attack(F, F, SCALES, [1, 1])),
         ("prior is .*: give 2 shares", lambda: inversion.strongest_attack(F, PAIR, SCALES, [1, 1, 1])),
+        (
+            r"scales are stacked with shape \(2,\): give one",
+            lambda: inversion.strongest_attack(F, PAIR, SCALES.times([1.0, 2.0]), [1, 1]),
+        ),
+        (
+            "that the value changes has scale zero",
+            lambda: inversion.strongest_attack(F, PAIR, Scales(SCALES.M, 0 * SCALES.v), [1, 1]),
+        ),
     ],
 }
 EXEMPT = {"inversion.Attribute.without_prior": "no arguments"}

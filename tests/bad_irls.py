@@ -59,11 +59,15 @@ CASES = {
         ("law is 'Cauchy': choose", lambda: irls.Noise("Cauchy", 1.0)),
         ("scale is -1: give", lambda: irls.Noise("Laplace", -1.0)),
         ("scale is inf", lambda: irls.Noise("Laplace", math.inf)),
-        ("spend is of type float: give Spend", lambda: irls.Noise("Laplace", 1.0, 0.5)),
+        ("degrees is 2.5: give", lambda: irls.Noise("Wishart", 1.0, 2.5)),
+        ("epsilon is -1: give", lambda: irls.Noise("Gaussian", 1.0, epsilon=-1.0)),
     ],
     "irls.Noise.vector": [
-        ("the law is Wishart: choose Laplace or Gaussian", lambda: irls.Noise("Wishart", 1.0, None, 3).vector(2, 0)),
+        ("the law of a vector is 'Wishart': choose", lambda: irls.Noise("Wishart", 1.0, 3).vector(2, 0)),
         ("random_state is -1: give", lambda: irls.Noise("Laplace", 1.0).vector(2, -1)),
+    ],
+    "irls.Noise.price": [
+        ("neighbours is 'swap': choose", lambda: irls.Noise("centred Wishart", 1.0, 9, 1.0).price(1.0, 2, "swap")),
     ],
     "irls.Noise.matrix": [
         ("degrees is 0: give more than p - 1 = 1", lambda: irls.Noise("Wishart", 1.0).matrix(2, 0)),
@@ -75,6 +79,8 @@ CASES = {
         ("iterations is 0: give", lambda: irls.Plan(BALL, 1.0, 0, NONE, NONE)),
         ("first is of type NoneType: give Noise", lambda: irls.Plan(BALL, 1.0, 1, None, NONE)),
         ("second is of type str: give Noise", lambda: irls.Plan(BALL, 1.0, 1, NONE, "none")),
+        ("the law of a vector is 'Wishart': choose", lambda: irls.Plan(BALL, 1.0, 1, irls.Noise("Wishart"), NONE)),
+        ("neighbours is 'swap': choose", lambda: irls.Plan(BALL, 1.0, 1, NONE, NONE, "swap")),
     ],
     "irls.irls": [
         ("plan is of type Ball: give Plan", lambda: irls.irls(X, Y, BALL)),
@@ -112,7 +118,6 @@ CASES = {
         ("cap is 0: give", lambda: printed(BALL, 0.5, cap=0)),
         ("iterations is 0: give", lambda: printed(BALL, 0.5, iterations=0)),
         ("first is 'wishart': choose", lambda: printed(BALL, 0.5, first="wishart")),
-        ("step is 1.5: give at most one", lambda: printed(BALL, 1.5, first="gaussian")),
         ("delta is 10", lambda: printed(BALL, 0.5, first="gaussian", delta=10.0)),
     ],
     "irls.simulated": [
@@ -137,6 +142,10 @@ CASES = {
         ("delta is 0: give", lambda: sheffet.least_freedom(1.0, 0.0)),
         ("shift is -1: give", lambda: sheffet.least_freedom(1.0, 1e-5, -1.0)),
     ],
+    "sheffet.replaced": [
+        ("epsilon is inf", lambda: sheffet.replaced(math.inf, 3, 1.0)),
+        ("freedom is 1: give", lambda: sheffet.replaced(1.0, 1, 1.0)),
+    ],
     "sheffet.halved": [
         ("epsilon is nan", lambda: sheffet.halved(math.nan, 1e-5)),
         ("delta is 2: give", lambda: sheffet.halved(1.0, 2.0)),
@@ -146,4 +155,5 @@ EXEMPT = {
     "irls.Fit": "what irls returns",
     "irls.Noise.level": "arithmetic on a checked law",
     "weighted.Sensitivities": "what sensitivities returns",
+    "weighted.Sensitivities.of": "a table of its own numbers",
 }

@@ -36,7 +36,6 @@ CASES = {
         ("y holds 2.0: give one of the two", lambda: logistic.objective_perturbation(Z, 2 * Y, BOX, 1.0)),
         ("domain is of type int: give", lambda: logistic.objective_perturbation(Z, Y, 3, 1.0)),
         ("neighbours is 'other': choose", lambda: logistic.objective_perturbation(Z, Y, BOX, 1.0, neighbours="other")),
-        ("start has 2 entries: give 1", lambda: logistic.objective_perturbation(Z, Y, BOX, 1.0, start=[0.0, 0.0])),
         ("random_state is 'a': give", lambda: logistic.objective_perturbation(Z, Y, BOX, 1.0, random_state="a")),
         ("X has 2 columns", lambda: logistic.objective_perturbation(np.ones((3, 2)), Y, BOX, 1.0)),
     ],

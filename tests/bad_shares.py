@@ -48,6 +48,8 @@ CASES = {
         (r"sensitive predictors are \[\]: give", lambda: shares.dpc(BOX, 1.0, [])),
         (r"sensitive predictors are \[2\]: give at least one, from 0 to 1", lambda: shares.dpc(BOX, 1.0, [2])),
         ("a sensitive predictor is -1: give", lambda: shares.dpc(BOX, 1.0, [-1])),
+        ("a sensitive predictor is True: give", lambda: shares.dpc(BOX, 1.0, np.array([True, False]))),
+        ("a sensitive predictor is None: give", lambda: shares.dpc(BOX, 1.0, None)),
         ("ratio is 0: give", lambda: shares.dpc(BOX, 1.0, [0], ratio=0.0)),
         ("ratio is 2: give", lambda: shares.dpc(BOX, 1.0, [0], ratio=2.0)),
         ("share is 'mine': choose", lambda: shares.dpc(BOX, 1.0, [0], share="mine")),

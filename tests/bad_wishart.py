@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from lib import objective, release, repair, wishart
+from lib import allocation, experiment, objective, release, repair, wishart
 from lib.domain import Ball, Box
 
 BOX = Box([-1, -1], [1, 1], (-1, 1))
@@ -18,8 +18,10 @@ CASES = {
     "wishart.WishartDifference": [
         ("weights has shape", lambda: wishart.WishartDifference([[1.0]], 1.0)),
         ("weights holds a number .* not above zero", lambda: wishart.WishartDifference([1.0, 0.0], 1.0)),
+        ("above zero, or is extreme: give", lambda: wishart.WishartDifference([1.0, 1e-60], 1.0)),
         ("weights holds nan", lambda: wishart.WishartDifference([1.0, math.nan], 1.0)),
-        ("weights has one entry: give", lambda: wishart.WishartDifference([1.0], 1.0)),
+        ("weights has shape .*: give one for", lambda: wishart.WishartDifference([1.0], 1.0)),
+        ("weights has shape .*: give one for", lambda: wishart.WishartDifference([1.0, 1.0], 1.0, True)),
         ("spread holds a number", lambda: wishart.WishartDifference([1.0, 1.0], 0.0)),
         ("spread holds a number", lambda: wishart.WishartDifference([1.0, 1.0], [1.0, math.inf])),
         ("public_count is 'no': give", lambda: wishart.WishartDifference([1.0, 1.0], 1.0, "no")),
@@ -29,7 +31,7 @@ CASES = {
         ("stacked with shape", lambda: wishart.difference(BOX, [1.0, 2.0]).certify(BOX)),
         ("another loss", lambda: LAW.certify(BOX, loss=objective.TAYLOR)),
         ("neighbours is 'other': choose", lambda: LAW.certify(BOX, "other")),
-        ("two for the predictors: give", lambda: wishart.WishartDifference([1.0, 1.0, 2.0], 1.0).certify(BOX)),
+        ("two predictors: give", lambda: wishart.WishartDifference([1.0, 1.0, 2.0], 1.0).certify(BOX)),
         ("weights has 3 entries: give 2", lambda: LAW.certify(Box([0], [1], (0, 1)))),
     ],
     "wishart.WishartDifference.perturb": [
@@ -39,6 +41,14 @@ CASES = {
             lambda: release.perturb(objective.Quadratic(np.eye(3), np.ones(3), np.array(0.0)), LAW),
         ),
     ],
+    "wishart.WishartDifference.times": [
+        ("spread holds a number", lambda: LAW.times(0.0)),
+        ("spread holds a number", lambda: LAW.times([1.0, math.nan])),
+    ],
+    "wishart.nuclear_ratio": [
+        ("m is 0: give", lambda: wishart.nuclear_ratio(0)),
+        ("m is 31: give at most 30", lambda: wishart.nuclear_ratio(31)),
+    ],
     "wishart.difference": [
         ("epsilon is 0: give", lambda: wishart.difference(BOX, 0)),
         ("epsilon is nan", lambda: wishart.difference(BOX, math.nan)),
@@ -46,7 +56,7 @@ CASES = {
         ("domain is of type int: give", lambda: wishart.difference(2, 1.0)),
         ("neighbours is 'other': choose", lambda: wishart.difference(BOX, 1.0, neighbours="other")),
         ("weights has 2 entries: give 3", lambda: wishart.difference(BOX, 1.0, weights=[1.0, 1.0])),
-        ("at most zero", lambda: wishart.difference(BOX, 1.0, weights=[0.0, 1.0, 1.0])),
+        ("not above zero", lambda: wishart.difference(BOX, 1.0, weights=[0.0, 1.0, 1.0])),
         ("give corner=False", lambda: wishart.difference(CORNER, 1.0)),
         ("loss is of type str", lambda: wishart.difference(BOX, 1.0, loss="squared")),
     ],
@@ -60,17 +70,24 @@ CASES = {
     ],
     "wishart.largest_change": [
         ("domain is of type int: give", lambda: wishart.largest_change([1.0, 1.0], 1)),
-        ("two for the predictors", lambda: wishart.largest_change([1.0, 1.0, 2.0], BALL)),
-        ("at most zero", lambda: wishart.largest_change([1.0, -1.0, -1.0], BALL)),
+        ("two predictors", lambda: wishart.largest_change([1.0, 1.0, 2.0], BALL)),
+        ("not above zero", lambda: wishart.largest_change([1.0, -1.0, -1.0], BALL)),
+        ("is extreme", lambda: wishart.largest_change([1e-81, 1e-81, 1e-81], BALL)),
         ("neighbours is 'other': choose", lambda: wishart.largest_change([1.0, 1.0, 1.0], BALL, "other")),
         ("loss is of type str", lambda: wishart.largest_change([1.0, 1.0, 1.0], BALL, "replace", "x")),
     ],
     "repair.lift": [
-        *(("not above zero and finite: give", lambda a=a: repair.lift(BOWL, a)) for a in (0, -1, math.nan, math.inf)),
-        ("level has entries of type", lambda: repair.lift(BOWL, "1")),
-        ("not above zero and finite: give", lambda: repair.lift(BOWL, 1.0, [1.0, 0.0])),
-        ("weights have shape", lambda: repair.lift(BOWL, 1.0, [1.0, 1.0, 1.0])),
-        ("objective is of type ndarray", lambda: repair.lift(np.eye(2), 1.0)),
+        *((f"k is {a}: give", lambda a=a: repair.lift(BOWL, LAW, a)) for a in (0, -1, math.nan, math.inf)),
+        ("k is '1': give", lambda: repair.lift(BOWL, LAW, "1")),
+        ("neither a Wishart difference nor symmetric", lambda: repair.lift(BOWL, 1.0)),
+        ("use ridge and trim", lambda: repair.lift(BOWL, allocation.unit_scales("ordered", 2))),
+        ("no noise on M", lambda: repair.lift(BOWL, allocation.Scales(np.zeros((2, 2)), np.ones(2)))),
+        ("3 columns and the objective 2: match", lambda: repair.lift(BOWL, wishart.WishartDifference(np.ones(4), 1.0))),
+        ("objective is of type ndarray", lambda: repair.lift(np.eye(2), LAW)),
+    ],
+    "experiment.mechanism": [
+        ("domain is of type int: give", lambda: experiment.mechanism("m", 2, LAW)),
+        ("law is of type float: give Scales", lambda: experiment.mechanism("m", BOX, 1.0)),
     ],
 }
 EXEMPT = {}

@@ -43,6 +43,18 @@ MUTANTS = {
         "if mu > 0 else",
         "test_accounting.py -k gaussian",
     ),
+    "true answers counted, without a margin": (
+        "accounting.py",
+        "stats.binom.pmf(lies, k, lie) * (1 + 1e-10 + 1e-15 * k)",
+        "stats.binom.pmf(k - lies, k, float(special.expit(e))) * (1 + 1e-10)",
+        "test_accounting.py -k optimal_is_never",
+    ),
+    "chance outside the sum forgotten": (
+        "accounting.py",
+        ".sum() + 1e-307 <= delta",
+        ".sum() <= delta",
+        "test_accounting.py -k optimal",
+    ),
     "small chances cut off": (
         "accounting.py",
         "reach = 40 * spread + 500",

@@ -23,7 +23,7 @@ MUTANTS = {
         "census_people.py",
         '"f": female == 1,',
         '"f": female == 0,',
-        "test_census.py -k 'published_tables or moments'",
+        "test_census.py -k 'follow_their_table or moments'",
     ),
     "census: education not cut at its shares": (
         "census_people.py",

@@ -55,6 +55,24 @@ MUTANTS = {
         'ranks - 1, side="left")',
         "test_histogram.py -k 'simulated or binomial or can_pass'",
     ),
+    "more empty cells drawn than pass": (
+        "sparse.py",
+        "math.log1p(-passing(alpha, level))",
+        "-passing(alpha, level) / (1 - passing(alpha, level))",
+        "test_histogram.py -k 'joint_law'",
+    ),
+    "non-empty cells first": (
+        "sparse.py",
+        "order = np.argsort(codes)",
+        "order = np.arange(len(codes))",
+        "test_histogram.py -k 'survivors_are_sorted or summary_is_sorted'",
+    ),
+    "counts that can be written to": (
+        "histogram.py",
+        "kept.setflags(write=False)",
+        "kept.setflags(write=True)",
+        "test_histogram.py -k under_a_noisy_grid",
+    ),
     "weights without the threshold": (
         "sparse.py",
         "np.maximum(v[kept], rank[order[size]])",

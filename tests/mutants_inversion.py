@@ -57,8 +57,14 @@ MUTANTS = {
     ),
     "strongest attack blind to the linear part": (
         "inversion.py",
-        "- (np.abs(v) / scales.v).sum(axis=-1)",
-        "- 0 * (np.abs(v) / scales.v).sum(axis=-1)",
+        "noised = scale > 0",
+        "noised = (scale > 0) & (np.arange(scale.size) < scale.size - scales.p - 1)",
         "test_inversion.py -k strongest",
+    ),
+    "strongest attack blind to the constant": (
+        "inversion.py",
+        "np.asarray(f.c)[..., None]]",
+        "0 * np.asarray(f.c)[..., None]]",
+        "test_inversion.py -k every_number",
     ),
 }

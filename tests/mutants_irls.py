@@ -45,8 +45,8 @@ MUTANTS = {
     ),
     "the gap not charged": (
         "irls.py",
-        "delta=-math.expm1(-share), rho=math.inf",
-        "delta=0.0, rho=math.inf",
+        "epsilon, delta = loss, -math.expm1(-loss)",
+        "epsilon, delta = loss, 0.0",
         "test_irls.py -k leaves_a_gap",
     ),
     "one order of the neighbours only": (
@@ -60,6 +60,18 @@ MUTANTS = {
         "return root * (1 - sign * 1e-9)",
         "return root * (1 + sign * 1e-9)",
         "test_irls.py -k safe_side",
+    ),
+    "a plan without noise is free": (
+        "irls.py",
+        "epsilon, delta, rho = math.inf, 0.0, math.inf  #",
+        "epsilon, delta, rho = 0.0, 0.0, 0.0  #",
+        "test_irls.py -k 'without_noise or wrong_degrees'",
+    ),
+    "the ledger does not look at the cap": (
+        "irls.py",
+        "size, spends = sensitivities(self.domain, self.cap, self.neighbours), []",
+        "size, spends = sensitivities(self.domain, 2.0, self.neighbours), []",
+        "test_irls.py -k 'worked_out or declared'",
     ),
     "replacing priced as removing, many degrees": (
         "sheffet.py",

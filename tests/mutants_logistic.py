@@ -1,6 +1,30 @@
 """Faults in lib/logistic.py and in the closed forms of lib/sensitivity.py that the tests must notice."""
 
 MUTANTS = {
+    "rounded labels in the constant": (
+        "objective.py",
+        "gram[0, 0] = len(target)",
+        "gram[0, 0] = gram[0, 0]",
+        "test_logistic.py -k constant_does_not_know",
+    ),
+    "no ridge at large epsilon": (
+        "logistic.py",
+        "-math.expm1(-rest), RIDGE)",
+        "-math.expm1(-rest), 0.0)",
+        "test_logistic.py -k hard_objectives",
+    ),
+    "ridge lost in rounding": (
+        "logistic.py",
+        "(0.0 if least else 1e-12)",
+        "1e-12",
+        "test_logistic.py -k however_small",
+    ),
+    "solver stops too early": (
+        "logistic.py",
+        "limit=1000, tolerance=1e-10",
+        "limit=1000, tolerance=1e-5",
+        "test_logistic.py -k hard_objectives",
+    ),
     "labels priced as responses": (
         "sensitivity.py",
         "abs(loss.cross) / 2 if loss.labels else response",

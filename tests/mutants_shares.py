@@ -1,4 +1,4 @@
-"""Faults in lib.shares and lib.design that the tests must find."""
+"""Faults in lib.shares, lib.design and the general bound of lib.sensitivity that the tests must find."""
 
 MUTANTS = {
     "DPBA forgets that the second share is what is left": (
@@ -31,6 +31,12 @@ MUTANTS = {
         "noise.laplace(scale / 2, (p,), random_state)",
         "test_shares.py -k relevances",
     ),
+    "PrivR hides that the bounds leak": (
+        "shares.py",
+        "change / scale, caveat=caveat)",
+        "change / scale)",
+        "test_shares.py -k leak",
+    ),
     "PrivR is not charged": (
         "shares.py",
         "        budget.charge(spend, random_state)\n",
@@ -54,5 +60,23 @@ MUTANTS = {
         "bounds=box, method=",
         "bounds=None, method=",
         "test_design.py -k 'meet or smaller'",
+    ),
+    "certificate trusts its optimiser": (
+        "sensitivity.py",
+        "return change(u) + float(np.where(slope(u) > 0, high - u, low - u) @ slope(u))",
+        "return change(u)",
+        "test_sensitivity.py -k trust",
+    ),
+    "relaxation is not lifted": (
+        "sensitivity.py",
+        "lift = max(0.0, -float(np.linalg.eigvalsh(A[np.ix_(free, free)])[0]))",
+        "lift = 0.0",
+        "test_sensitivity.py -k 'grid or sound'",
+    ),
+    "unlike predictors evened by their mean": (
+        "sensitivity.py",
+        "A[:first, first:].max(axis=1, keepdims=True)",
+        "A[:first, first:].mean(axis=1, keepdims=True)",
+        "test_sensitivity.py -k 'grid or sound'",
     ),
 }

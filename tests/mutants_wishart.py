@@ -21,14 +21,14 @@ MUTANTS = {
     ),
     "Wishart difference: no coordinate may slide": (
         "wishart.py",
-        "np.clip(roots.real, 0.0, 1.0)",
-        "np.zeros(3)",
+        "np.clip(roots.real, least, reach)",
+        "np.full(3, reach)",
         "test_wishart.py -k 'beats or single'",
     ),
     "Wishart difference: the ball's trade-off halved": (
         "wishart.py",
-        "_chord(c + a * s + b, a * (1 - s), b, b)",
-        "_chord(c + a * s + b, a * (1 - s), b, b / 2)",
+        "_chord(c + a * s + b, a * (1 - s), b)",
+        "_chord(c + a * s + b / 2, a * (1 - s), b / 2)",
         "test_wishart.py -k beats",
     ),
     "Wishart difference: the count public to everybody": (
@@ -36,6 +36,12 @@ MUTANTS = {
         "if self.public_count and not (domain.intercept",
         "if self.public_count and (domain.intercept and not domain.intercept",
         "test_wishart.py -k public_count",
+    ),
+    "Wishart difference: a corner box taken for one around zero": (
+        "wishart.py",
+        "0.5 / math.sqrt(d)) if corner",
+        "0.0) if corner",
+        "test_wishart.py -k 'beats or grid'",
     ),
     "lift: weights forgotten on the way back": (
         "repair.py",

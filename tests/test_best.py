@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize
 
-from lib import design
+from lib import design, repair
 from lib.allocation import certify, functional
 from lib.census import census
 from lib.datasets import wine
-from lib.estimators import mend
 from lib.objective import Quadratic, linear
 from lib.release import perturb
 from lib.solve import minimise
@@ -81,7 +80,7 @@ def test_top_rung_reaches_what_was_hoped(heads):
         assert np.median(excess) < hoped
         law = difference(box, epsilon)
         f = Quadratic(M, -2 * b, np.array(gram[0, 0]))
-        fitted = minimise(mend(perturb(f, law, 4, draws=(draws,)), law))
+        fitted = minimise(repair.lift(perturb(f, law, 4, draws=(draws,)), law))
         library = 100 * (f(fitted) - least) / least
         half = 0.5 * 4 / math.sqrt(draws)  # four standard errors of each median, in ranks
         low, high = np.quantile(library, [0.5 - half, 0.5 + half])

@@ -171,6 +171,14 @@ def test_predictors_are_alike_and_budgets_stack():
         np.testing.assert_array_equal(scales.M[1], optimal(domain, 1.0).M)
 
 
+@pytest.mark.parametrize("corner", [False, True])
+def test_the_bound_is_found_where_the_linear_part_rules(corner):
+    """There the best u is close to the reach, and a search from afar sticks at the end: a percent too low."""
+    for d, weights in itertools.product((1, 2, 13), (at_random_theta(0.05), at_random_theta(0.1))):
+        value = criterion(optimal(box(d, corner=corner), 1.0, weights=weights), weights)
+        assert value <= least(box(d, corner=corner), 1.0, weights=weights) * (1 + 1e-7)
+
+
 def test_bounds_fall_with_the_square_of_epsilon():
     for domain in domains(2):
         assert least(domain, 0.5) == pytest.approx(4 * least(domain, 1.0), rel=1e-9)

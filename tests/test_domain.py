@@ -283,3 +283,11 @@ def test_a_finite_record_is_clipped_even_where_its_distance_overflows(make):
 def test_model_predicts_one_number_per_record():
     model = Model(0.5, np.array([1.0, -2.0]))
     np.testing.assert_array_equal(model.predict(pd.DataFrame({"a": [1, 2], "b": [3, 4]})), [-4.5, -5.5])
+
+
+@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6))
+def test_the_ends_of_the_response_are_scaled_to_exactly_one(low, width):
+    """Or the sum of squared labels, which counts as public, would depend on the labels."""
+    box = Box([0.0], [1.0], (low, low + width))
+    _, t = box.scale([[0.5], [0.5]], [low, low + width])
+    assert t.tolist() == [-1.0, 1.0]

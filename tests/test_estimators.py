@@ -10,12 +10,13 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
 
-from lib import logistic, objective, solve
+from lib import logistic, objective, repair, solve
 from lib.checks import BudgetError, InputError
 from lib.domain import Ball, Box
-from lib.estimators import PrivateLinearRegression, PrivateLogisticRegression, mend, public_set
+from lib.estimators import PrivateLinearRegression, PrivateLogisticRegression, public_set
 from lib.objective import TAYLOR
 from lib.release import Budget
 from lib.solve import Penalty
@@ -87,6 +88,9 @@ def test_other_labels():
     np.testing.assert_allclose(one.coef_, two.coef_)
     np.testing.assert_allclose(one.intercept_, two.intercept_)
     assert set(one.predict(X)) <= {2.0, 5.0}
+    assert not get_tags(one).classifier_tags.multi_class
+    with pytest.raises(InputError, match="one of the two labels"):
+        PrivateLogisticRegression(where).fit(X, np.arange(len(X)) % 3)
 
 
 @both
@@ -105,7 +109,7 @@ def test_ledger(make, domain, y, mechanism):
 @both
 def test_what_is_published_follows_from_the_release(make, domain, y):
     model = make(domain, 0.5, random_state=1).fit(X, y)
-    again = solve.minimise(mend(model.release_.objective, model.release_.scales))
+    again = solve.minimise(repair.lift(model.release_.objective, model.release_.scales))
     slopes = np.ravel(model.coef_) * (domain.unit / (1 if make is PrivateLogisticRegression else domain.half_width))
     np.testing.assert_allclose(slopes, again[1:])
 
@@ -155,7 +159,58 @@ def test_bounds_as_a_tuple():
     one = PrivateLinearRegression((LOW, HIGH, RESPONSE), 0.5, random_state=5).fit(X, Y)
     two = PrivateLinearRegression(BOX, 0.5, random_state=5).fit(X, Y)
     assert (one.coef_ == two.coef_).all()
+    three = PrivateLinearRegression([LOW, HIGH, RESPONSE], 0.5, random_state=5).fit(X, Y)
+    assert (three.coef_ == two.coef_).all()
     assert public_set(BOX) is BOX
+
+
+@both
+def test_a_budget_refuses_a_seed_twice(make, domain, y):
+    """A second fit with the same seed has the same noise: at another epsilon the two give the data away."""
+    budget = Budget(10.0)
+    model = make(domain, 0.5, random_state=5).fit(X, y, budget=budget)
+    for again in (model, clone(model), model.set_params(epsilon=1.0)):
+        with pytest.raises(InputError, match="seed"):
+            again.fit(X, y, budget=budget)
+    assert budget.ledger.epsilon == pytest.approx(0.5)
+    model.set_params(random_state=None).fit(X, y, budget=budget).fit(X, y, budget=budget)
+    assert budget.ledger.epsilon == pytest.approx(2.5)
+
+
+def numbers(thing, seen):
+    """All numbers within an object, however deep."""
+    if id(thing) in seen:
+        return []
+    seen[id(thing)] = thing  # kept, so that no id comes back
+    if isinstance(thing, np.ndarray | float | np.number):
+        base = getattr(thing, "base", None)
+        return [*np.ravel(thing).tolist(), *numbers(base, seen)] if thing is not None else []
+    inside = thing.values() if isinstance(thing, dict) else thing if isinstance(thing, tuple | list | set) else []
+    inside = [*inside, *getattr(thing, "__dict__", {}).values()]
+    return [number for part in inside for number in numbers(part, seen)]
+
+
+@both
+@mechanisms
+def test_a_fitted_model_holds_no_exact_number(make, domain, y, mechanism):
+    """Neither records nor moments of them: only n, which is public, is in the release as it is."""
+    model = make(domain, 0.5, mechanism=mechanism).fit(X, y)
+    f = objective.logistic(X, y, TWO, logistic.chebyshev(4.0)) if domain is TWO else objective.linear(X, y, BOX)
+    for one in (model, pickle.loads(pickle.dumps(model))):
+        held = np.array([number for number in numbers(one, {}) if isinstance(number, float)])
+        secret = np.r_[f.M[f.M[0, 0] != f.M], f.v, f.c, domain.table(X, y)[:, 2:].ravel(), X.ravel(), Y]
+        assert f.M[0, 0] in held
+        secret = secret[~np.isin(secret, [*LOW, *HIGH, *RESPONSE, 0.0, 1.0])]
+        assert not np.isin(secret, held).any()
+
+
+@both
+def test_few_records(make, domain, y):
+    """Two records and noise: still finite."""
+    for seed in range(20):
+        model = make(domain, 0.01, random_state=seed).fit(X[:2], y[:2])
+        assert np.isfinite(model.coef_).all()
+        assert np.isfinite(model.predict(X)).all()
 
 
 def test_in_a_pipeline_and_in_cross_validation():

@@ -112,6 +112,23 @@ def test_dpba_hides_the_attribute_less_than_fm(task):
     assert ratio > 1
 
 
+@pytest.mark.parametrize("task", ["linear", "logistic"])
+def test_the_order_of_the_defences_stays_at_equal_certified_epsilon(task):
+    """What each method asks for and what it spends differ; per unit spent DPC still hides best and DPBA least."""
+    loss = TAYLOR if task == "logistic" else SQUARED
+    laws = {
+        "fm": functional(BOX, 1.0, sensitivity="printed", convention="monomial", loss=loss),
+        "dpc": shares.dpc(BOX, 1.0, (2, 3), loss=loss),
+        "dpba": shares.dpba(BOX, 1.0, loss=loss),
+    }
+    each = {name: by_hand(task, name) / certify(law, BOX, loss=loss) for name, law in laws.items()}
+    assert each["dpba"] / each["dpc"] > 75
+    assert each["dpba"] > each["fm"] > 60 * each["dpc"]
+    ratios = {ratio: inversion.attribute_epsilon(shares.dpc(BOX, 1.0, (2, 3), loss=loss, ratio=ratio), MARITAL, loss)
+              for ratio in (0.01, 0.1)}  # fmt: skip
+    assert 8 < ratios[0.1] / ratios[0.01] < 10
+
+
 def test_no_share_brings_dpba_near_dpc():
     shared = {"none": 0.0, "half": 0.5, "all": 1.0}
     for name, alpha in shared.items():
@@ -658,6 +675,38 @@ def test_strongest_attack_is_bayes_and_stays_below_the_bound():
     assert prior.max() < right <= bound + 4 * math.sqrt(0.25 / 4000)
     exact = inversion.strongest_attack(candidates, candidates, scales.times(1e-9), prior)
     assert exact.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_strongest_attack_reads_every_number_that_is_published(ordered):
+    """Bayes' rule coefficient by coefficient, the constant too; what has no noise no value may move."""
+    rng, prior = np.random.default_rng(12), np.array([0.4, 0.35, 0.25])
+    M = rng.uniform(1, 3, (2, 2)) if ordered else np.array([[0.0, 2.0], [0.0, 1.5]])  # the lower half is never drawn
+    scales = Scales(M, rng.uniform(1, 3, 2), c=0.7, ordered=ordered)
+    spread = rng.normal(size=(3, 2, 2))
+    spread[:, 0, 0] = 5.0
+    exact = Quadratic(spread + np.swapaxes(spread, 1, 2), rng.normal(size=(3, 2)), rng.normal(size=3))
+    drawn = perturb(exact, scales, 3, draws=(200,))
+    guess = inversion.strongest_attack(drawn, exact, scales, prior)
+    used = list(itertools.product(range(2), repeat=2)) if ordered else [(0, 1), (1, 1)]
+    for i, v in itertools.product(range(200), range(3)):
+        score = np.log(prior) - np.abs(drawn.c[i, v] - exact.c) / 0.7
+        for j, k in used:
+            score -= np.abs(drawn.M[i, v, j, k] - exact.M[:, j, k]) / M[j, k]
+        score -= (np.abs(drawn.v[i, v] - exact.v) / scales.v).sum(axis=1)
+        assert guess[i, v] == np.argmax(score)
+
+
+def test_on_a_smaller_domain_the_attribute_epsilon_is_an_upper_bound():
+    """In the corner the other entries are at most 1 / sqrt(d), so no pair is as bad as one in the box."""
+    box = Box(np.zeros(4), np.ones(4), response=(-1.0, 1.0), corner=True)
+    scales, rng = functional(box, 1.0), np.random.default_rng(4)
+    claimed = inversion.attribute_epsilon(scales, Attribute((1,), [[0.0], [0.5]]))
+    for _ in range(200):
+        one = np.r_[rng.uniform(-1, 1), rng.uniform(0, 0.5, 4)]
+        two = one.copy()
+        one[2], two[2] = 0.0, 0.5
+        assert loss_of(scales, one, two, SQUARED) < claimed
 
 
 def test_search_over_neighbours_stays_below_the_attribute_epsilon_of_everything():

@@ -1,5 +1,6 @@
 """CDP-IRLS: the claims of 003, Sections 1 to 4, and the mathematics of lib/weighted.py, lib/irls.py, lib/sheffet.py."""
 
+import dataclasses
 import itertools
 import math
 import warnings
@@ -198,7 +199,7 @@ def test_wishart_step_leaves_a_gap(d):
     plan = published(unit(d), eps, cap=cap)
     assert plan.second.scale**2 == pytest.approx(cap / (2 * eps))
     assert plan.second.degrees == d + 1
-    assert plan.second.spend.delta == pytest.approx(exact)
+    assert plan.ledger.spends[1].delta == pytest.approx(exact)
 
 
 def test_no_pair_fails_more_often():
@@ -229,36 +230,38 @@ def test_density_ratio_on_the_common_support():
     assert max(losses) == pytest.approx(value("IR-RATIO", "loss"), abs=1e-9)
 
 
-def test_gaussian_repair_beats_the_original():
-    """The whole of 003's loop and of the repair written out with numpy alone, on other seeds."""
+def test_wishart_noise_is_larger_than_gaussian_noise_of_the_same_price():
+    """Both loops written out with numpy alone, on other seeds; only the noise on the second moment differs."""
+    claim = load()["IR-BETTER"]
     rng, n, d, cap, J = np.random.default_rng(9), 10_000, 10, 10.0, 5
     step, ratios = math.sqrt(0.9 / J), []
-    for _ in range(40):
+    sigma = cap * math.sqrt(2) / step  # rho = step^2 / 2 each
+    z = rng.normal(size=(20_000, d + 1, d)) * math.sqrt(cap / (2 * step))
+    W, G = np.swapaxes(z, -1, -2) @ z, rng.normal(size=(20_000, d, d)) * sigma
+    G = (G + np.swapaxes(G, -1, -2)) / 2  # sd sigma on the diagonal, sigma / sqrt(2) off it
+    level = math.sqrt((W**2).sum() / (G**2).sum())
+    assert level == pytest.approx(11 / math.sqrt(2 * 11), rel=0.02)  # E|W|^2 = 2 d (d + 1)^2 s^4, by hand
+    assert level == pytest.approx(claim.values["noise"], abs=claim.tolerance)
+    for k in range(40):
         x = rng.normal(size=(n + 1000, d)) / (math.sqrt(d) + 3)
         x /= np.maximum(np.linalg.norm(x, axis=1), 1)[:, None]
         y = x @ rng.normal(size=d) + 0.1 * rng.normal(size=len(x))
         errors = []
         for original in (True, False):
             theta = np.zeros(d)
-            for _ in range(J):
+            for j in range(J):
                 t = np.clip(y[:n] / 2, -1, 1)
                 s = 1 / np.maximum(1 / cap, np.abs(t - x[:n] @ theta))
                 A, B = (x[:n] * s[:, None]).T @ t, (x[:n] * s[:, None]).T @ x[:n]
+                A = A + rng.normal(size=d) * 2 * cap / step
                 if original:
-                    z = rng.normal(size=(d + 1, d)) * math.sqrt(cap / (2 * step))
-                    theta = np.linalg.solve(B + z.T @ z, A + rng.laplace(size=d) * 2 * cap * math.sqrt(d) / step)
+                    theta = np.linalg.solve(B + W[J * k + j], A)
                 else:
-                    G = rng.normal(size=(d, d)) * cap * math.sqrt(2) / step  # rho = step^2 / 2 each
-                    G = (G + G.T) / 2  # sd sigma on the diagonal, sigma / sqrt(2) off it
-                    values, Q = np.linalg.eigh(B + G)
-                    floor = cap * math.sqrt(2) / step * math.sqrt((d + 1) / 2)
-                    A = A + rng.normal(size=d) * 2 * cap / step
-                    theta = Q @ (Q.T @ A / np.maximum(values, floor))
+                    values, Q = np.linalg.eigh(B + G[J * k + j])
+                    theta = Q @ (Q.T @ A / np.maximum(values, sigma * math.sqrt((d + 1) / 2)))
             errors.append(np.abs(y[n:] - 2 * x[n:] @ theta).mean())
         ratios.append(errors[0] / errors[1])
-    claim = load()["IR-BETTER"]
-    assert np.median(ratios) == pytest.approx(claim.values["ratio"], abs=claim.tolerance)
-    assert np.median(ratios) - 4 * 1.2533 * np.std(ratios) / math.sqrt(40) > 1
+    assert np.median(ratios) == pytest.approx(claim.values["errors"], abs=claim.tolerance)
 
 
 def test_iterations_expose_a_record():
@@ -368,6 +371,15 @@ def test_no_pair_exceeds_the_sensitivities(d, neighbours, intercept):
     assert (most[3:] >= 0.9 * limits[3:]).all(), "the bounds of B are attained"
 
 
+def test_triangle_bound_with_a_constant_and_many_columns():
+    """Two rows at most, so never more than twice one row; (1, b) without the rest attains that one."""
+    for d in (2, 20, 100):
+        one = weighted.sensitivities(unit(d, intercept=True), 1.0, "add_remove").triangle
+        row = np.r_[1.0, np.full(d, 1 / math.sqrt(d))]
+        assert one == pytest.approx(np.triu(np.outer(row, row)).sum())
+        assert one < weighted.sensitivities(unit(d, intercept=True), 1.0).triangle <= 2 * one
+
+
 @pytest.mark.parametrize("d", [2, 4, 10])
 def test_triangle_bound_is_nearly_attained(d):
     phi = np.linspace(0, math.pi / 4, 20_001)
@@ -403,7 +415,7 @@ LAWS = ("Laplace", "Gaussian", "Wishart", "centred Wishart", "Wishart difference
 def test_law_of_the_matrix_noise(kind):
     d, scale, draws = 4, 1.7, 60_000
     degrees = 0 if kind in ("Laplace", "Gaussian") else 40 if kind == "centred Wishart" else d + 1
-    law = irls.Noise(kind, scale, None, degrees)
+    law = irls.Noise(kind, scale, degrees)
     G = law.matrix(d, 14, (draws,))
     np.testing.assert_array_equal(G, np.swapaxes(G, -1, -2))
     on, off = variances(kind, d, scale, degrees)
@@ -425,7 +437,7 @@ def test_law_of_the_matrix_noise(kind):
 @pytest.mark.parametrize("kind", ["Laplace", "Gaussian", "Wishart difference"])
 def test_law_in_one_dimension(kind):
     """Kolmogorov and Smirnov accept the declared law at the 1e-4 level, and reject it at a scale 5 % off."""
-    law = irls.Noise(kind, 1.3, None, 2)
+    law = irls.Noise(kind, 1.3, 2)
     drawn = law.matrix(1, 15, (400_000,)).ravel()
     cdf = {
         "Laplace": stats.laplace(scale=1.3),
@@ -480,7 +492,7 @@ def test_wishart_difference_costs_half_the_nuclear_norm():
 
 def test_wishart_difference_density_is_that_of_the_sampler():
     """The share of draws that are positive definite, from the density that the test above integrates."""
-    G = irls.Noise("Wishart difference", 1.0, None, 3).matrix(2, 17, (200_000,))
+    G = irls.Noise("Wishart difference", 1.0, 3).matrix(2, 17, (200_000,))
     share = (np.linalg.eigvalsh(G)[:, 0] > 0).mean()
     # a > b, the eigenvalues, have a joint density proportional to g(a, b) (a - b)
     x, w = np.polynomial.legendre.leggauss(32)
@@ -511,7 +523,7 @@ def test_gaussian_loss_is_the_frobenius_norm():
     sd = np.where(upper[0] == upper[1], sigma, sigma / math.sqrt(2))
     entries, shift = G[:, upper[0], upper[1]], E[upper]
     loss = ((entries - shift) ** 2 / (2 * sd**2) - entries**2 / (2 * sd**2)).sum(axis=1)
-    rho = plan.second.spend.rho
+    rho = plan.ledger.spends[1].rho
     assert rho == pytest.approx(1.2 / 6)
     assert loss.mean() == pytest.approx(rho, abs=5 * math.sqrt(2 * rho / 100_000))
     assert loss.var() == pytest.approx(2 * rho, rel=0.03)
@@ -530,7 +542,7 @@ def test_ledger_total_is_the_declared_budget(kind, neighbours, iterations):
     assert len(ledger.spends) == 2 * iterations
     total = ledger.rho if kind == "gaussian" else ledger.epsilon
     assert abs(total - 0.7) < 1e-12
-    assert abs(ledger.delta - (1e-5 if kind == "degrees" else 0)) < 1e-15
+    assert (0.8e-5 < ledger.delta <= 1e-5 * (1 + 1e-12)) if kind == "degrees" else ledger.delta == 0
     assert {spend.neighbours for spend in ledger} == {neighbours}
 
 
@@ -559,11 +571,64 @@ def test_scales_are_sensitivity_over_share(kind):
 def test_printed_shares():
     plan = published(unit(4), 0.5, first="gaussian", delta=1e-6, iterations=3)
     assert plan.first.scale == pytest.approx(math.sqrt(2 * math.log(1.25e6)) * 20 / 0.5)
-    assert plan.first.spend.delta == 1e-6
-    assert plan.first.spend.rho == pytest.approx(0.25 / 2 / (2 * math.log(1.25e6)))
+    first, second = plan.ledger.spends[:2]
+    mu = 0.5 / math.sqrt(2 * math.log(1.25e6))
+    # the true delta of this sigma, by the survival functions of the loss, which is normal; not the one asked for
+    loss = stats.norm(mu**2 / 2, mu)
+    assert first.delta == pytest.approx(loss.sf(0.5) - math.exp(0.5) * stats.norm(-(mu**2) / 2, mu).sf(0.5), rel=1e-6)
+    assert (first.epsilon, first.delta < 1e-6) == (0.5, True)
+    assert first.rho == pytest.approx(mu**2 / 2)
     assert plan.ledger.rho == math.inf
-    assert "impossible" in plan.second.spend.caveat
+    assert "impossible" in second.caveat
+    assert (second.epsilon, second.delta) == (pytest.approx(0.5), pytest.approx(1 - math.exp(-0.5)))
     assert published(unit(4), 0.5).first.scale == pytest.approx(40 / 0.5)
+
+
+def test_a_fit_without_noise_has_no_finite_ledger():
+    ledger = irls.irls(np.zeros((3, 2)), np.zeros(3), irls.exact(unit(2)), 1).ledger
+    assert (ledger.epsilon, ledger.rho) == (math.inf, math.inf)
+    for law in ("Laplace", "Gaussian", "Wishart difference", "centred Wishart"):  # nor has noise of scale zero
+        plan = irls.Plan(unit(2), 10.0, 1, irls.Noise("Laplace", 1.0), irls.Noise(law, 0.0, 3, 1.0))
+        assert (plan.ledger.spends[1].epsilon, plan.ledger.spends[1].rho) == (math.inf, math.inf)
+
+
+@each_kind
+def test_ledger_is_worked_out_from_the_noise(kind):
+    """The plan of one cap, ball or number of columns, taken to another, is charged what it costs there."""
+    plan = KINDS[kind](unit(3), 0.7, cap=2.0, iterations=2)
+
+    def loss(ledger):
+        return math.sqrt(ledger.rho) if kind == "gaussian" else ledger.epsilon
+
+    wider = dataclasses.replace(plan, cap=6.0).ledger
+    more = dataclasses.replace(plan, domain=unit(3, intercept=True)).ledger
+    longer = dataclasses.replace(plan, iterations=4).ledger
+    if kind == "degrees":  # epsilon is fixed, and delta gives way
+        assert wider.delta > 1e3 * plan.ledger.delta
+        assert more.delta > 10 * plan.ledger.delta
+        assert longer.delta == pytest.approx(2 * plan.ledger.delta)
+    else:
+        assert loss(wider) == pytest.approx(3 * loss(plan.ledger))
+        assert loss(more) > 1.3 * loss(plan.ledger)
+        assert loss(longer) == pytest.approx(loss(plan.ledger) * (math.sqrt(2) if kind == "gaussian" else 2))
+    other = dataclasses.replace(plan, neighbours="add_remove").ledger
+    assert (other.delta < plan.ledger.delta) if kind == "degrees" else loss(other) < loss(plan.ledger)
+
+
+def test_wrong_degrees_promise_nothing():
+    for law in ("Wishart difference", "Wishart"):  # only with p + 1 is there no determinant in the density
+        for degrees, finite in ((3, False), (4, True), (5, False)):
+            plan = irls.Plan(unit(3), 1.0, 1, irls.Noise("Laplace", 9.0), irls.Noise(law, 1.0, degrees))
+            assert (plan.ledger.epsilon < math.inf) == finite
+
+
+@pytest.mark.filterwarnings("ignore::lib.checks.PrivacyLeakWarning")
+@each_kind
+def test_bounds_from_the_data_are_on_the_ledger(kind):
+    X, y = np.random.default_rng(27).normal(size=(9, 2)), np.arange(9.0)
+    leaky = KINDS[kind](Ball.from_data(X, y), 1.0).ledger
+    assert all("read off the data" in spend.caveat for spend in leaky)
+    assert not any(spend.caveat for spend in KINDS[kind](unit(2), 1.0).ledger)
 
 
 def test_printed_needs_the_opt_in():
@@ -732,6 +797,29 @@ def test_many_degrees_become_gaussian():
     sigma = accounting.gaussian_deviation(1.0, 1.0, 1e-6)
     excess = [math.sqrt(2 * nu) / sheffet.largest_shift(1.0, 1e-6, nu) / sigma - 1 for nu in (1e3, 1e5, 1e7)]
     assert 0 < excess[2] < excess[1] / 5 < excess[0] / 25
+
+
+@pytest.mark.parametrize(
+    ("eps", "delta", "freedom"), [(1.0, 1e-12, 2), (1.0, 1e-8, 2), (0.1, 1e-13, 2.5), (2.0, 1e-9, 4)]
+)
+def test_small_shifts_are_found_on_the_safe_side(eps, delta, freedom):
+    shift = sheffet.largest_shift(eps, delta, freedom)
+    assert sheffet.delta(eps, freedom, shift) <= delta < sheffet.delta(eps, freedom, shift * (1 + 1e-6))
+    if freedom == 2:  # 1 - exp(-shift / 2)
+        assert shift == pytest.approx(2 * delta, rel=1e-6)
+
+
+@pytest.mark.parametrize(("eps", "freedom"), [(0.8, 60), (2.0, 9), (0.0, 30)])
+def test_replaced_row(eps, freedom):
+    """Never below the exact delta for orthogonal rows, a pair of independent numbers of which one moves each way."""
+    bound = sheffet.replaced(eps, freedom, 1.0)
+    assert bound == pytest.approx((1 + math.exp(eps / 2)) * profile(eps / 2, freedom, 1.0), rel=1e-4)
+    assert sheffet.replaced(2000.0, freedom, 1.0) == 1.0
+    # on the diagonal alone (post-processing): chi-squares, one moved up and one down
+    chi, grid = stats.chi2(freedom), np.linspace(0, freedom + 25 * math.sqrt(freedom), 2001)
+    present, absent = chi.pdf(grid - 1), chi.pdf(grid)
+    excess = np.maximum(np.outer(present, absent) - math.exp(eps) * np.outer(absent, present), 0)
+    assert excess.sum() * (grid[1] - grid[0]) ** 2 <= bound * (1 + 1e-3)
 
 
 def test_replacing_costs_both():

@@ -255,3 +255,28 @@ def test_without_noise_to_speak_of_the_answer_is_the_non_private_one(kind, inter
     assert errors == sorted(errors, reverse=True)
     exactly = perturb(f, functional(domain, 1.0).times(0.0), 1)
     np.testing.assert_array_equal(minimise(exactly), exact)
+
+
+def test_a_ledger_adds_up_epsilon_delta_and_rho():
+    pure = Spend("a count", "Laplace", "replace", "L1", 1.0, 2.0, 0.5)
+    loose = Spend("a mean", "Gaussian", "replace", "L2", 1.0, 3.0, 0.7, delta=1e-6)
+    concentrated = Spend("moments", "Gaussian", "replace", "L2", 1.0, 3.0, math.inf, rho=0.25)
+    assert pure.rho == pytest.approx(
+        0.5 * (math.e**0.5 - 1) / (math.e**0.5 + 1), rel=1e-14
+    )  # epsilon tanh(epsilon / 2)
+    total = Ledger((pure, loose))
+    assert (total.epsilon, total.delta) == (pytest.approx(1.2, rel=1e-14), 1e-6)
+    assert math.isinf(total.rho), "an (epsilon, delta) release has no rho"
+    assert Ledger((pure, concentrated)).rho == pytest.approx(pure.rho + 0.25, rel=1e-14)
+    assert math.isinf(Ledger((pure, concentrated)).epsilon), "a zCDP release has no pure epsilon"
+
+
+def test_a_pure_budget_refuses_a_delta():
+    loose = Spend("a mean", "Gaussian", "replace", "L2", 1.0, 3.0, 0.7, delta=1e-6)
+    budget = Budget(1.0)
+    with pytest.raises(BudgetError, match=r"delta of 1e-06"):
+        budget.charge(loose)
+    assert budget.ledger == Ledger()
+    Budget(1.0, delta=1e-6).charge(loose)
+    with pytest.raises(BudgetError):
+        Budget(1.0, delta=1e-6).charge(Spend("moments", "Gaussian", "replace", "L2", 1.0, 3.0, math.inf, rho=0.1))

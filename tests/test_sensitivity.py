@@ -258,6 +258,32 @@ def test_relaxation_against_a_grid(d, seed, symmetric_price):
     assert worst_case(A, domain("box", d)) >= brute * (1 - 1e-12)
 
 
+@pytest.mark.parametrize("broken", ["start", "corner", "nowhere"])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_the_certificate_does_not_trust_its_optimiser(broken, intercept, monkeypatch):
+    """Whatever point the solver returns, and with no Newton step that mends it, no pair of records beats the bound."""
+    points = {"start": lambda x: x, "corner": np.zeros_like, "nowhere": lambda x: x - 7.0}
+
+    def stuck(fun, start, **options):
+        return optimize.OptimizeResult(x=points[broken](start))
+
+    for seed, stop in itertools.product(range(10), (False, True)):
+        rng = np.random.default_rng(seed)
+        d = int(rng.integers(2, 5))
+        space = domain("box", d, intercept)
+        p = space.p
+        spread = rng.choice([0.1, 2.0])
+        scales = Scales(np.exp(spread * rng.normal(size=(p, p))), np.exp(spread * rng.normal(size=p)))
+        sound = certify(scales, space)
+        with monkeypatch.context() as patch:
+            patch.setattr("lib.sensitivity.minimize", stuck)
+            if stop:
+                patch.setattr("numpy.linalg.lstsq", lambda A, b, rcond=None: (np.zeros_like(b),))
+            loose = certify(scales, space)
+        assert loose >= sound * (1 - 1e-7)
+        assert loose >= worst_pair(scales, space, restarts=30, steps=100).loss * (1 - 1e-12)
+
+
 @settings(deadline=None, max_examples=60)
 @given(st.integers(1, 7), st.integers(0, 2**32), st.sampled_from(["box", "corner"]), st.booleans())
 def test_predictors_alike_never_undershoot(d, seed, kind, intercept):

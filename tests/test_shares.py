@@ -102,12 +102,19 @@ def test_proportional_split_is_near_the_best():
         close("BA-FM", name, (91 + 13) * (one + two) ** 2 / best - 1)
 
 
-def test_printed_split_is_far_from_the_best():
+def test_the_printed_split_adds_more_noise():
     for name, d, (one, two) in (("linear", 13, (338, 52)), ("logistic", 13, (42.25, 39))):
         a = one**2 / (one**2 + two)
         printed = 91 * (one / a) ** 2 + d * (two / (1 - a)) ** 2
-        best = ((91 * one**2) ** (1 / 3) + (d * two**2) ** (1 / 3)) ** 3
-        close("BA-LESS", name, math.sqrt(printed / best))
+        close("BA-LESS", name, math.sqrt(printed / ((91 + d) * (one + two) ** 2)))
+
+
+def test_an_exact_constant_tells_neighbours_apart():
+    close("BA-CONST", "one", 0.4**2 + 0.3**2 + 1)
+    close("BA-CONST", "other", 0.4**2 + 0.3**2)
+    scales = dpba(LINE, 1.0)
+    assert scales.c == math.inf  # withheld
+    assert certify(Scales(scales.M, scales.v, 0.0), LINE) == math.inf
 
 
 def test_printed_sign():
@@ -153,6 +160,9 @@ def test_joint_sensitivity_is_less_than_the_sum():
         assert value("BA-L1", name) == pytest.approx(both, abs=1e-6)
         close("BA-L1", f"{name}_sum", one + two)
     assert (value("BA-L1-LIN", "quadratic_printed"), value("BA-L1-LIN", "linear_printed")) == (2 * d**2, 4 * d)
+    # unit ball: |E| in L1 <= d |E| in L2 <= d sqrt(2); 2 |t x - t' x'| in L1 <= 4 sqrt(d), at t = 1, t' = -1, x = x'
+    close("BA-L1-LIN", "quadratic_ball", math.sqrt(2) * d)
+    close("BA-L1-LIN", "linear_ball", 2 * 2 * d * (1 / math.sqrt(d)))
     assert (value("BA-L1-LOG", "quadratic_printed"), value("BA-L1-LOG", "linear_printed")) == (d**2 / 4, 3 * d)
 
 
@@ -433,7 +443,7 @@ def test_a_published_share_that_breaks_its_promise_needs_the_opt_in():
 
 
 def test_privr_needs_no_more_than_it_says_with_printed_sensitivities():
-    for loss, domain in itertools.product(LOSSES.values(), (cube(4), cube(3, corner=True))):
+    for loss, domain in itertools.product(LOSSES.values(), (cube(4), cube(3, corner=True), cube(3, intercept=True))):
         f = objective(loss, domain)
         for seed in range(5):
             step = privr(f, 1.0, sensitivity="printed", random_state=seed)
@@ -482,6 +492,17 @@ def test_privr_gives_relevant_columns_less_noise_and_floors_the_rest():
     np.testing.assert_allclose(
         step.scales.M[0, 1] / step.scales.M[0, 0], 0.5 * 2 / (1 + step.relevance[1] / step.relevance[0])
     )
+
+
+def test_privr_says_in_both_entries_that_the_bounds_leak():
+    X, y = np.array([[0.5, 3.0], [-0.2, 0.4], [0.1, 0.9]]), np.array([0.3, -0.9, 0.1])
+    with pytest.warns(PrivacyLeakWarning):
+        leaky = Box.from_data(X, y)
+    f = linear(X, y, leaky)
+    step = privr(f, 1.0, random_state=1)
+    both = step.ledger + release(f, step.scales, 2).ledger
+    assert ["read off" in spend.caveat for spend in both] == [True, True]
+    assert [spend.caveat for spend in privr(objective(SQUARED, cube(2)), 1.0, random_state=1).ledger] == [""]
 
 
 def test_privr_charges_the_budget_and_is_refused_when_it_is_empty():

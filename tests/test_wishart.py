@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lib import noise, repair
-from lib.allocation import certify
+from lib.allocation import certify, unit_scales
 from lib.checks import InputError
 from lib.domain import Ball, Box
 from lib.objective import SQUARED, TAYLOR, Quadratic, linear, logistic
 from lib.release import Budget, perturb, price, release
 from lib.solve import minimise
-from lib.wishart import WishartDifference, balanced, difference, largest_change, reference_risk
+from lib.wishart import WishartDifference, balanced, difference, largest_change, nuclear_ratio, reference_risk
 
 KINDS = ["box", "ball", "corner"]
 
@@ -100,8 +100,7 @@ def test_no_pair_beats_the_bound_and_some_pair_reaches_it(kind, intercept, d, la
         top = np.r_[np.argsort(found)[-12:], :20]
         reached = climb(w, where, z[top], other[top], labels=labels, steps=700)
         assert reached <= bound * (1 + 1e-9)
-        if kind != "corner":
-            assert reached >= bound * (1 - 2e-3)
+        assert reached >= bound * (1 - 2e-3)
         alone = (np.abs(z * w) ** 2).sum(axis=1).max()
         assert alone <= largest_change(w, where, "add_remove") * (1 + 1e-12)
 
@@ -118,6 +117,40 @@ def test_corners_of_the_box_by_counting(d):
     assert largest_change(w, where, loss=TAYLOR) >= best * (1 - 1e-12)
     # one sliding coordinate can only add; here it does not
     assert largest_change(w, where) == pytest.approx(best)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("labels", [False, True])
+def test_the_bound_by_a_grid(kind, labels):
+    """All |u| and |h| of a response, a constant and two predictors on a grid, at weights far apart."""
+    where, rng = domain(kind, 2, True), np.random.default_rng(7)
+    t = np.array([0.0, 1.0]) if labels else np.linspace(0, 1, 201)
+    if kind == "ball":  # only the share of the predictors counts
+        share = np.linspace(0, 1, 2001)[:, None]
+        u2, h2 = share, 1 - share
+    else:
+        r = 1 / math.sqrt(2) if kind == "corner" else 1.0
+        u = np.linspace(0, r, 161)
+        h = np.minimum(u, r - u) if kind == "corner" else r - u
+        u2, h2 = (np.add.outer(one**2, one**2).reshape(-1, 1) for one in (u, h))
+    for w in 10 ** rng.uniform(-1.5, 1.5, (12, 3)):
+        U, H = w[0] ** 2 * t**2 + w[1] ** 2 + w[2] ** 2 * u2, w[0] ** 2 * (1 - t) ** 2 + w[2] ** 2 * h2
+        found = 4 * math.sqrt((U * H).max())
+        bound = largest_change(np.r_[w, w[2]], where, "replace", TAYLOR if labels else SQUARED)
+        assert found * (1 - 1e-12) <= bound <= found * (1 + 1e-3)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_only_ratios_of_the_weights_count(kind):
+    """And weights whose fourth powers are no floats are refused: their price would be wrong."""
+    where = domain(kind, 2, True)
+    for size in (1e-40, 1e40):
+        assert largest_change(size * weights(where), where) / size**2 == pytest.approx(
+            largest_change(weights(where), where), rel=1e-12
+        )
+    for size in (1e-81, 1e90):
+        with pytest.raises(InputError, match="extreme"):
+            largest_change(size * weights(where), where)
 
 
 def test_a_single_number_moves_by_one():
@@ -244,7 +277,7 @@ def test_noise_law(loss):
 
 
 def test_stacks_broadcast_and_seeds_repeat():
-    law = WishartDifference(np.ones(3), [1.0, 100.0])
+    law = WishartDifference(np.ones(3), 1.0).times([1.0, 100.0])
     f = Quadratic(np.zeros((4, 1, 2, 2)), np.zeros((4, 1, 2)), np.zeros((4, 1)))
     one = perturb(f, law, 3, draws=(7,))
     assert one.batch == (7, 4, 2)
@@ -260,7 +293,7 @@ def test_no_noise_in_the_limit_and_clipped_twins(make):
     X, y = rng.uniform(-1.5, 1.5, (200, 3)), rng.choice([-1.0, 1.0], 200)
     f, g = make(X, y, where), make(np.clip(X, -1, 1), y, where)
     law = difference(where, 1e12, loss=f.loss)
-    theta = minimise(repair.lift(release(f, law, 0).objective, law.level, law.weights[1:]))
+    theta = minimise(repair.lift(release(f, law, 0).objective, law))
     np.testing.assert_allclose(theta, minimise(f), atol=1e-7)
     private = difference(where, 0.5, loss=f.loss)
     assert (release(f, private, 4).objective.M == release(g, private, 4).objective.M).all()
@@ -314,6 +347,78 @@ def test_reference_risk_is_the_mean_excess_error():
     assert abs(mean * n - reference_risk(w, where)) < 4 * error * n + 1e-3 * mean * n
 
 
+# --- the K-norm mechanism of the nuclear norm
+
+
+def integrals_of_three_eigenvalues():
+    """Constant and second moment of their law, term by term: without its modulus, as x < y < z."""
+    orders = [(p, sign(p)) for p in itertools.permutations(range(3))]
+    return [sum(s * power_in_order(p, extra) for p, s in orders) for extra in (0, 2)]
+
+
+def sign(p):
+    return np.linalg.det(np.eye(len(p))[list(p)])
+
+
+def power_in_order(p, extra):
+    """The integral of x^p0 y^p1 z^p2 (x^2 + y^2 + z^2 if extra) e^-(|x| + |y| + |z|) over x < y < z."""
+    added = [np.zeros(3, int)] if not extra else 2 * np.eye(3, dtype=int)
+    return sum(ordered(tuple(np.array(p) + more)) for more in added)
+
+
+def ordered(powers):
+    """By the number k of negative variables: those, from zero down, and the others, from zero up, are sorted."""
+    total = 0.0
+    for k in range(4):
+        below, above = powers[:k][::-1], powers[k:]
+        total += (-1) ** sum(below) * falling(below) * falling(above)
+    return total
+
+
+def falling(powers):
+    """The integral of prod x_i^(powers_i) e^-x_i over 0 < x_1 < x_2 < ..., as a polynomial times an exponential."""
+    tail = {0: 1.0}  # a polynomial in the lower end, times e^-(rate x)
+    rate = 0
+    for power in reversed(powers):
+        rate, inner, tail = rate + 1, {n + power: a for n, a in tail.items()}, {}
+        for n, a in inner.items():  # the integral of x^n e^-(rate x) from y up
+            for i in range(n + 1):
+                tail[i] = tail.get(i, 0.0) + a * math.factorial(n) / math.factorial(i) / rate ** (n - i + 1)
+    return tail.get(0, 0.0)
+
+
+def test_nuclear_ratio_for_small_matrices():
+    assert nuclear_ratio(1) == pytest.approx(1.0)  # Laplace noise both
+    assert nuclear_ratio(2) == pytest.approx(25 / 27)  # by hand, in the chapter's exercise
+    whole, squares = integrals_of_three_eigenvalues()
+    assert nuclear_ratio(3) == pytest.approx(squares / whole / (3 * 4**2 / 2), rel=1e-12)
+
+
+def test_nuclear_ratio_by_drawing():
+    """By a Markov chain over the eigenvalues."""
+    rng, m, chains = np.random.default_rng(4), 9, 300
+    values, at, squares, norms = rng.normal(size=(chains, m)) * m, np.arange(chains), [], []
+    for step in range(700 * m):
+        j = rng.integers(0, m, chains)
+        old, new = values[at, j], values[at, j] + 2.5 * rng.normal(size=chains)
+        gaps = np.abs(values - np.stack([new, old])[:, :, None])
+        gaps[:, at, j] = 1.0  # no gap to itself
+        odds = np.log(gaps[0] / gaps[1]).sum(axis=1) - np.abs(new) + np.abs(old)
+        values[at, j] = np.where(np.log(rng.random(chains)) < odds, new, old)
+        if step > 200 * m and step % m == 0:
+            squares.append((values**2).sum(axis=1))
+            norms.append(np.abs(values).sum(axis=1))
+    each = np.mean(squares, axis=0) / (m * (m + 1) ** 2 / 2)  # one mean a chain: the chains are independent
+    assert abs(each.mean() - nuclear_ratio(m)) < 4 * each.std() / math.sqrt(chains)
+    assert np.mean(norms) == pytest.approx(m * (m + 1) / 2, rel=0.01)  # the Gamma law of the chapter
+
+
+@pytest.mark.parametrize("m", range(1, 31))
+def test_nuclear_ratio_obeys_the_theorem(m):
+    assert 0.5 + 1 / (m * (m + 1)) - 1e-9 <= nuclear_ratio(m) <= 1 + 1e-9
+    assert m == 1 or nuclear_ratio(m) < nuclear_ratio(m - 1)
+
+
 # --- repair.lift
 
 
@@ -323,7 +428,9 @@ def test_lift(eigenvalues, level):
     rng = np.random.default_rng(3)
     Q, v = np.linalg.qr(rng.normal(size=(3, 3)))[0], rng.normal(size=3)
     noisy = Quadratic(Q @ np.diag(eigenvalues) @ Q.T, v, np.array(0.0))
-    lifted = repair.lift(noisy, level)
+    law = WishartDifference(np.ones(4), 1.0)
+    lifted = repair.lift(noisy, law.times(level / law.level))
+    np.testing.assert_allclose(repair.lift(noisy, law, level / float(law.level)).M, lifted.M)
     assert np.linalg.eigvalsh(lifted.M)[0] >= 2 * level * (1 - 1e-9)
     values = np.maximum(eigenvalues, 0)
     expected = Q @ (values / (values**2 + level**2) * (Q.T @ v)) / -2
@@ -342,7 +449,7 @@ def test_lift_minimises_the_expected_squared_gradient():
     def mean(theta):
         return (np.linalg.norm(2 * (M - E.M) @ theta + v - E.v, axis=1) ** 2).mean()
 
-    best = minimise(repair.lift(Quadratic(M, v, np.array(0.0)), law.level))
+    best = minimise(repair.lift(Quadratic(M, v, np.array(0.0)), law))
     step = 0.1 * rng.normal(size=(20, p))
     assert all(mean(best + s) > mean(best) for s in step)
 
@@ -350,7 +457,18 @@ def test_lift_minimises_the_expected_squared_gradient():
 def test_lift_uses_weights():
     f = Quadratic(np.array([[2.0, 1.0], [1.0, 9.0]]), np.array([1.0, 3.0]), np.array(0.0))
     D = np.diag([2.0, 0.5])
-    inner = repair.lift(Quadratic(D @ f.M @ D, D @ f.v, f.c), 3.0)
-    outer = repair.lift(f, 3.0, [2.0, 0.5])
+    inner = repair.lift(Quadratic(D @ f.M @ D, D @ f.v, f.c), WishartDifference(np.ones(3), 3.0))
+    outer = repair.lift(f, WishartDifference([7.0, 2.0, 0.5], 3.0))
     np.testing.assert_allclose(minimise(outer), D @ minimise(inner))
     assert outer.domain is None
+
+
+@pytest.mark.parametrize("convention", ["copied", "triangle", "monomial"])
+def test_lift_knows_the_level_of_laplace_noise(convention):
+    """The root mean square eigenvalue of the noise, measured, is where the coefficient is half of v / level."""
+    law = unit_scales(convention, 3, public_count=True)
+    zero = Quadratic(np.zeros((3, 3)), np.zeros(3), np.array(0.0))
+    values = np.linalg.eigvalsh(perturb(zero, law, 1, draws=(200_000,)).M)
+    level = math.sqrt((values**2).mean())
+    lifted = repair.lift(Quadratic(-np.eye(3), np.zeros(3), np.array(0.0)), law)
+    np.testing.assert_allclose(lifted.M, 2 * level * np.eye(3), rtol=0.01)
