@@ -398,6 +398,7 @@ def printed(
     delta : float
         Of Eq. 5; the ledger has the true one.
     as_published : bool
+        Needed, because claim IR-WISHART of the ledger fails.
 
     Examples
     --------

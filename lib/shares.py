@@ -174,7 +174,7 @@ def dpc(
     loss : Loss
     neighbours : {"replace", "add_remove"}
     as_published : bool
-        Allow a published share that costs more than epsilon; it warns.
+        Allow a published share that costs more than epsilon (claim BA-DPC of the ledger); it warns.
 
     Raises
     ------

@@ -1,13 +1,17 @@
 """The claims ledger: a number that is not in it, or not the same, stops the build."""
 
+import ast
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from lib import ledger
 from lib.checks import InputError
-from lib.ledger import Claim, LedgerError, Table
+from lib.ledger import Claim, LedgerError, Table, load
+
+ROOT = Path(__file__).resolve().parents[1]
 
 RECORD = {
     "id": "FM-X1",
@@ -221,3 +225,25 @@ def test_the_books_own_ledger_is_well_formed():
         assert record.claim.strip()
         assert record.truth.strip()
         assert record.differences(record.values) == []
+
+
+def broken_guarantees():
+    """Where lib asks for as_published=True: the function, and the id of the claim it warns with."""
+    for file in sorted((ROOT / "lib").glob("*.py")):
+        for function in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if not isinstance(function, ast.FunctionDef):
+                continue
+            for call in ast.walk(function):
+                if isinstance(call, ast.Call) and ast.unparse(call.func) == "checks.broken":
+                    yield file.stem, function, ast.literal_eval(call.args[1])
+
+
+@pytest.mark.parametrize(("module", "function", "claim"), [*broken_guarantees()])
+def test_library_docstring_chapter_and_ledger_agree_on_a_broken_guarantee(module, function, claim):
+    record = load()[claim]
+    assert record.verdict in {"fails", "holds with a change"}
+    doc = " ".join((ast.get_docstring(function) or "").split())
+    assert "as_published" in doc, f"{module}.{function.name} does not say that it needs the opt-in"
+    assert claim in doc, f"{module}.{function.name} does not name {claim}"
+    chapter = (ROOT / "book" / f"{record.chapter}.md").read_text(encoding="utf-8")
+    assert "as_published" in chapter
