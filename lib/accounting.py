@@ -116,6 +116,8 @@ class MeanCDP:
         _loss(self.tau, "tau")
 
     def __add__(self, other: MeanCDP) -> MeanCDP:
+        if not isinstance(other, MeanCDP):
+            return NotImplemented
         return MeanCDP(self.mu + other.mu, math.hypot(self.tau, other.tau))
 
     @classmethod

@@ -1,6 +1,7 @@
-"""Noise scales, one per released number, and what they cost.
+"""Laws of noise on a quadratic objective, and what they cost.
 
-A mechanism of the functional family is a choice of scales, nothing else: `certify` says what any choice costs.
+A mechanism of the functional family is a choice of law, nothing else, and most are a choice of Laplace scales:
+`certify` says what any choice costs.
 """
 
 from __future__ import annotations
@@ -297,8 +298,11 @@ def certify(law: Law, domain: Domain, neighbours: Neighbours = "replace", loss: 
     0.5
     """
     if not isinstance(law, Law):
-        raise InputError(f"scales is a {type(law).__name__}: give Scales, such as functional(domain, epsilon)")
+        raise InputError(f"scales is a {type(law).__name__}: give a law of noise, such as functional(domain, epsilon)")
     checks.instance(loss, Loss, "loss")
+    checks.instance(domain, (Box, Ball), "domain")
+    if law.p != domain.p:
+        raise InputError(f"the noise has {law.p} columns and the domain {domain.p}: match them")
     return law.certify(domain, neighbours, loss)
 
 

@@ -95,7 +95,7 @@ def census(
     >>> data.X.shape, data.bounds["annual_income"]
     ((1000, 13), (0.0, 100000.0))
     """
-    if isinstance(attributes, bool) or attributes not in PREDICTORS:
+    if type(attributes) is not int or attributes not in PREDICTORS:
         raise InputError(f"attributes is {attributes!r}: choose one of {', '.join(map(str, sorted(PREDICTORS)))}")
     top = checks.positive(cap, "cap")
     frame = people(country, n, random_state=random_state)

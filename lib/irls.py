@@ -17,7 +17,7 @@ from lib import accounting, checks, noise, sheffet
 from lib.checks import FloatArray, InputError, Neighbours
 from lib.domain import Ball, Domain, Model
 from lib.noise import RandomState
-from lib.release import Ledger, Spend
+from lib.release import Budget, Ledger, Spend
 from lib.weighted import moments, sensitivities
 
 IMPOSSIBLE = "some outputs impossible under a neighbour: no epsilon has a smaller delta, and it is not concentrated"
@@ -101,8 +101,7 @@ class Noise:
         if self.law == "none":
             return np.zeros((*shape, p))
         checks.choice(self.law, VECTOR, "the law of a vector")
-        draw = noise.laplace if self.law == "Laplace" else noise.gaussian
-        return draw(self.scale, (*shape, p), rng)
+        return (noise.laplace if self.law == "Laplace" else noise.gaussian)(self.scale, (*shape, p), rng)
 
     def matrix(self, p: int, rng: RandomState, shape: tuple[int, ...] = ()) -> FloatArray:
         """Draw the symmetric noise on a second moment, of shape (*shape, p, p)."""
@@ -212,7 +211,7 @@ class Fit:
         return self.domain.unscale(self.theta)
 
 
-def irls(X: ArrayLike, y: ArrayLike, plan: Plan, random_state: RandomState = None) -> Fit:
+def irls(X: ArrayLike, y: ArrayLike, plan: Plan, random_state: RandomState = None, budget: Budget | None = None) -> Fit:
     """Release weighted moments and solve them, again and again; the weights follow from the released parameter.
 
     Parameters
@@ -223,6 +222,8 @@ def irls(X: ArrayLike, y: ArrayLike, plan: Plan, random_state: RandomState = Non
         From `gaussian`, `pure`, `degrees`, `printed`, or `exact` for no privacy.
     random_state : None, int, SeedSequence or Generator
         `None` for a real release: whoever knows the seed knows the noise.
+    budget : Budget, optional
+        Charged before any noise is drawn. A plan that is zCDP only, as that of `gaussian`, fits none.
 
     Returns
     -------
@@ -237,12 +238,13 @@ def irls(X: ArrayLike, y: ArrayLike, plan: Plan, random_state: RandomState = Non
     """
     checks.instance(plan, Plan, "plan")
     table, rng, p = plan.domain.table(X, y), noise.generator(random_state), plan.domain.p
+    if budget is not None:
+        budget.charge(plan.ledger, random_state)
     path = np.zeros((plan.iterations + 1, p))
     for k in range(plan.iterations):
         gram = moments(table, path[k], plan.cap)
-        first = gram[0, 1:] + plan.first.vector(p, rng)
-        second = gram[1:, 1:] + plan.second.matrix(p, rng)
-        path[k + 1] = lifted(first, second, plan.second.level(p))
+        noisy = gram[0, 1:] + plan.first.vector(p, rng), gram[1:, 1:] + plan.second.matrix(p, rng)
+        path[k + 1] = lifted(*noisy, plan.second.level(p))
     return Fit(path, plan.domain, plan.ledger)
 
 

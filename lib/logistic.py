@@ -14,7 +14,7 @@ from lib.checks import FloatArray, IndefiniteError, InputError, Neighbours, Solv
 from lib.domain import BLOCK, Ball, Box
 from lib.noise import RandomState
 from lib.objective import TAYLOR, Loss
-from lib.release import Ledger, Spend
+from lib.release import Budget, Ledger, Spend
 
 RIDGE = 1e-4  # least ridge of objective perturbation, over the largest curvature that one record adds
 Blocks = Callable[[], Iterator[tuple[FloatArray, FloatArray, FloatArray]]]
@@ -184,6 +184,7 @@ def objective_perturbation(
     share: float = 0.5,
     neighbours: Neighbours = "replace",
     random_state: RandomState = None,
+    budget: Budget | None = None,
 ) -> tuple[FloatArray, Ledger]:
     """Return a private minimiser of the logistic loss itself, and what it cost.
 
@@ -201,6 +202,8 @@ def objective_perturbation(
         Of epsilon for the linear term; the ridge takes the rest.
     neighbours : {"replace", "add_remove"}
     random_state : None, int, SeedSequence or Generator
+    budget : Budget, optional
+        Charged before any noise is drawn.
 
     Returns
     -------
@@ -222,7 +225,7 @@ def objective_perturbation(
     >>> theta.round(3).tolist(), ledger.epsilon
     ([1.099], 1000000.0)
     """
-    budget = checks.positive(epsilon, "epsilon")
+    epsilon = checks.positive(epsilon, "epsilon")
     if not 0 < checks.finite(share, "share") < 1:
         raise InputError(f"share is {share:g}: give a number between 0 and 1")
     checks.instance(domain, (Box, Ball), "domain")
@@ -231,18 +234,21 @@ def objective_perturbation(
         raise InputError(f"y holds {other.flat[0]}: give one of the two labels {domain.response} of the domain")
     square = domain.intercept + (domain.reach**2 * domain.d if isinstance(domain, Box) else 1.0)  # largest |x|^2
     change = math.sqrt(square) * (2.0 if checks.neighbours(neighbours) == "replace" else 1.0)  # of the gradient
-    scale, rest = change / (share * budget), (1 - share) * budget
+    scale, rest = change / (share * epsilon), (1 - share) * epsilon
     lift = square / 4 * max(math.exp(-rest) / -math.expm1(-rest), RIDGE)  # over e^rest - 1, which may overflow
+    caveat = "the domain's bounds were read off the data" if domain.leaky else ""
+    name = "objective perturbation"
+    spend = Spend("logistic coefficients", name, neighbours, "L2", change, scale, epsilon, caveat=caveat)
+    rows, _ = domain.scale(X, target)
+    if budget is not None:
+        checks.instance(budget, Budget, "budget")
+        budget.charge(spend, random_state)
     rng = noise.generator(random_state)
     direction = noise.gaussian(1.0, (domain.p,), rng)
     # Its density falls as exp(-|tilt| / scale).
     tilt = direction / np.linalg.norm(direction) * rng.gamma(domain.p, scale)
-    rows, _ = domain.scale(X, target)
     blocks = _blocks(rows, (target == domain.response[1]).astype(np.float64), np.ones(len(rows)))
-    theta = newton(blocks, domain.p, ridge=lift / 2, tilt=tilt, limit=1000, tolerance=1e-10)
-    caveat = "the domain's bounds were read off the data" if domain.leaky else ""
-    name = "objective perturbation"
-    spend = Spend("logistic coefficients", name, neighbours, "L2", change, scale, budget, caveat=caveat)
+    theta = newton(blocks, domain.p, ridge=lift / 2, tilt=tilt, limit=10_000, tolerance=1e-10)
     return theta, Ledger((spend,))
 
 

@@ -215,9 +215,7 @@ def logistic(X: ArrayLike, y: ArrayLike, domain: Domain, loss: Loss = TAYLOR) ->
     target = np.asarray(checks.numeric(y, "y"))
     if (other := target[~np.isin(target, domain.response)]).size:
         raise InputError(f"y holds {other.flat[0]}: give one of the two labels {domain.response} of the domain")
-    gram = moments(X, y, domain)
-    gram[0, 0] = len(target)  # t^2 is one: `certify` relies on it, and a rounded t must not tell the labels apart
-    return from_gram(gram, domain, loss)
+    return from_gram(moments(X, y, domain), domain, loss)
 
 
 def moments(X: ArrayLike, y: ArrayLike, domain: Domain) -> FloatArray:
@@ -245,7 +243,7 @@ def moments(X: ArrayLike, y: ArrayLike, domain: Domain) -> FloatArray:
 def from_gram(gram: FloatArray, domain: Domain, loss: Loss = SQUARED) -> Quadratic:
     """Return the objective for the moments of (t, Z), of shape (..., p + 1, p + 1).
 
-    For a loss of labels the first of them must be the number of records, exactly, as `logistic` sees to.
+    For a loss of labels the first of them must be the number of records, exactly: scaled labels are exactly -1 and 1.
     """
     M, v = loss.square * gram[..., 1:, 1:], loss.cross * gram[..., 0, 1:]
     return Quadratic(M, v, loss.constant * gram[..., 0, 0], domain, loss)

@@ -60,11 +60,10 @@ class Spend:
         only_zcdp = self.rho is not None and self.epsilon == math.inf
         if not only_zcdp and checks.finite(self.epsilon, "epsilon") < 0:
             raise InputError(f"epsilon is {self.epsilon:g}: a release cannot earn budget, give at least zero")
-        if not 0 <= checks.finite(self.delta, "delta") < 1:
-            raise InputError(f"delta is {self.delta:g}: give a number of at least zero and below one")
+        _chance(self.delta)
         if self.rho is None:
             object.__setattr__(self, "rho", zcdp_from_pure(self.epsilon) if self.delta == 0 else math.inf)
-        elif not self.rho >= 0:
+        elif self.rho != math.inf and checks.finite(self.rho, "rho") < 0:
             raise InputError(f"rho is {self.rho:g}: give a number of at least zero")
 
 
@@ -134,26 +133,31 @@ class Budget:
 
     def __post_init__(self) -> None:
         self.epsilon = checks.positive(self.epsilon, "epsilon")
+        self.delta = _chance(self.delta)
+        checks.instance(self.ledger, Ledger, "ledger")
 
     @property
     def remaining(self) -> float:
         """What is left to spend."""
         return max(0.0, self.epsilon - self.ledger.epsilon)
 
-    def charge(self, spend: Spend, random_state: RandomState = None) -> None:
-        """Add a spend, or raise `BudgetError` and add nothing; rounding of 1 in 10^12 is forgiven.
+    def charge(self, spend: Spend | Ledger, random_state: RandomState = None) -> None:
+        """Add a spend or all of a ledger, or raise `BudgetError` and add nothing; 1 in 10^12 is forgiven as rounding.
 
         A seed is refused the second time: composition needs fresh noise, and two releases with the same draws at
-        different scales give away the data.
+        different scales give away the data. Only seeds are remembered, not generators: their state moves. A release
+        that is zCDP only has no epsilon, and no budget of epsilon covers it.
         """
-        total = self.ledger + Ledger((spend,))
+        new = Ledger((spend,)) if isinstance(spend, Spend) else spend
+        checks.instance(new, Ledger, "spend")
+        total = self.ledger + new
         if not total.epsilon <= self.epsilon * (1 + 1e-12):
             raise BudgetError(
-                f"this release costs {spend.epsilon:.6g} and {self.remaining:.6g} of {self.epsilon:g} is left: "
+                f"this release costs {new.epsilon:.6g} and {self.remaining:.6g} of {self.epsilon:g} is left: "
                 "use larger scales, or stop here"
             )
         if not total.delta <= self.delta * (1 + 1e-12):
-            raise BudgetError(f"this release costs a delta of {spend.delta:.3g}, over {self.delta:g}: stop here")
+            raise BudgetError(f"this release costs a delta of {new.delta:.3g}, over {self.delta:g}: stop here")
         if random_state is not None and not isinstance(random_state, np.random.Generator):
             root = noise.seed_sequence(random_state)
             if (seed := (str(root.entropy), str(root.spawn_key))) in self._seeds:
@@ -278,3 +282,10 @@ def price(objective: Quadratic, scales: Law, neighbours: Neighbours = "replace")
     constant = isinstance(scales, Scales) and not math.isinf(scales.c)
     numbers = "quadratic objective with its constant" if constant else "quadratic objective"
     return Spend(numbers, scales.name, neighbours, scales.norm, epsilon * scale, scale, epsilon, caveat=caveat)
+
+
+def _chance(delta: float) -> float:
+    number = checks.finite(delta, "delta")
+    if not 0 <= number < 1:
+        raise InputError(f"delta is {number:g}: give a number of at least zero and below one")
+    return number

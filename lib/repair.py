@@ -130,8 +130,8 @@ def _level(law: Law) -> tuple[np.ndarray, np.ndarray]:
 def bound(objective: Quadratic, scales: Law, k: float = 4.0) -> Quadratic:
     """Drop the directions where the noisy M is not positive, and lift the others by k standard deviations.
 
-    What we use: 001's ridge, then a trim whose floor is the same. No eigenvalue that is left is below k standard
-    deviations s, so the solution obeys |theta| <= |v| / (2 k s), and its moments are finite.
+    What the chapters use for Laplace noise: 001's ridge, then a trim whose floor is the same. No eigenvalue that is
+    left is below k standard deviations s, so the solution obeys |theta| <= |v| / (2 k s), and its moments are finite.
 
     Parameters
     ----------

@@ -143,6 +143,8 @@ def filter_priority(
     alpha = max(math.exp(-1 / scale), sys.float_info.min)  # the noise is zero for both
     most = checks.count(size, "size")
     at = filter_level(histogram.grid.size, most, alpha) if level is None else checks.count(level, "level")
+    if at > np.iinfo(np.int64).max // 2:
+        raise InputError(f"level is {at}, which no count reaches: give a smaller one")
     spend = spent(histogram, f"at most {most} of {histogram.grid.size} cells", "two-sided geometric", relation, scale)
     if budget is not None:
         checks.instance(budget, Budget, "budget")

@@ -2,9 +2,14 @@
 
 MUTANTS = {
     "rounded labels in the constant": (
-        "objective.py",
-        "gram[0, 0] = len(target)",
-        "gram[0, 0] = gram[0, 0]",
+        "domain.py",
+        """np.subtract(y, self.response[0], out=out[:, 0], dtype=np.float64)  # or float32 stays so
+            Z /= self.unit
+            out[:, 0] /= self.half_width
+            out[:, 0] -= 1.0""",
+        """np.subtract(y, sum(self.response) / 2, out=out[:, 0], dtype=np.float64)
+            Z /= self.unit
+            out[:, 0] /= self.half_width""",
         "test_logistic.py -k constant_does_not_know",
     ),
     "no ridge at large epsilon": (
@@ -21,8 +26,8 @@ MUTANTS = {
     ),
     "solver stops too early": (
         "logistic.py",
-        "limit=1000, tolerance=1e-10",
-        "limit=1000, tolerance=1e-5",
+        "limit=10_000, tolerance=1e-10",
+        "limit=10_000, tolerance=1e-5",
         "test_logistic.py -k hard_objectives",
     ),
     "labels priced as responses": (

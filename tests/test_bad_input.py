@@ -337,8 +337,8 @@ CASES = {
         ("convention is None: choose", lambda: allocation.functional(BOX, 1.0, convention=None)),
     ],
     "allocation.certify": [
-        ("scales is a float: give Scales", lambda: allocation.certify(1.0, BOX)),
-        ("give the domain's", lambda: allocation.certify(UNIT, CONSTANT)),
+        ("scales is a float: give a law of noise", lambda: allocation.certify(1.0, BOX)),
+        ("columns and the domain 3: match", lambda: allocation.certify(UNIT, CONSTANT)),
         ("domain is of type NoneType", lambda: allocation.certify(UNIT, None)),
         *relations(lambda word: allocation.certify(UNIT, BOX, word)),
     ],
@@ -359,7 +359,13 @@ CASES = {
         ("epsilon is nan", lambda: spend(epsilon=NAN)),
         *relations(lambda word: spend(neighbours=word)),
     ],
-    "release.Budget": list(budgets(release.Budget)),
+    "release.Budget": [
+        *budgets(release.Budget),
+        ("delta is -1: give", lambda: release.Budget(1.0, -1.0)),
+        ("delta is 1: give", lambda: release.Budget(1.0, 1)),
+        ("delta is 'a': give", lambda: release.Budget(1.0, "a")),
+        ("ledger is of type int: give", lambda: release.Budget(1.0, 0.0, 3)),
+    ],
     "release.Budget.charge": [
         ("costs 2 and 1 of 1 is left", lambda: release.Budget(1.0).charge(spend(epsilon=2.0))),
     ],
@@ -383,7 +389,7 @@ CASES = {
     ],
     "release.price": [
         ("no domain", lambda: release.price(NOISY, SCALES)),
-        ("give the domain's", lambda: release.price(F, allocation.unit_scales("copied", 3))),
+        ("columns and the domain 2: match", lambda: release.price(F, allocation.unit_scales("copied", 3))),
         *relations(lambda word: release.price(F, SCALES, word)),
     ],
     "repair.ridge": [

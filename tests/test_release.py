@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from lib import irls, logistic
 from lib.allocation import Scales, certify, functional, unit_scales
 from lib.checks import BudgetError, InputError
 from lib.domain import Ball, Box
@@ -280,3 +281,24 @@ def test_a_pure_budget_refuses_a_delta():
     Budget(1.0, delta=1e-6).charge(loose)
     with pytest.raises(BudgetError):
         Budget(1.0, delta=1e-6).charge(Spend("moments", "Gaussian", "replace", "L2", 1.0, 3.0, math.inf, rho=0.1))
+
+
+def test_every_release_outside_the_chain_charges_a_budget_too():
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(-0.5, 0.5, (50, 2)), rng.integers(0, 2, 50)
+    ball, labels = Ball([0.0, 0.0], 1.0, (-1.0, 1.0)), Box([-1.0, -1.0], [1.0, 1.0], (0, 1))
+    budget = Budget(1.0)
+    irls.irls(X, y, irls.pure(ball, 0.5), 1, budget=budget)
+    logistic.objective_perturbation(X, y, labels, 0.25, random_state=2, budget=budget)
+    assert budget.remaining == pytest.approx(0.25, rel=1e-12)
+    spent = budget.ledger
+    for refused in (
+        lambda: irls.irls(X, y, irls.pure(ball, 0.5), 3, budget=budget),
+        lambda: irls.irls(X, y, irls.gaussian(ball, 1e-9), 4, budget=budget),  # zCDP only: no epsilon covers it
+        lambda: logistic.objective_perturbation(X, y, labels, 0.5, random_state=5, budget=budget),
+    ):
+        with pytest.raises(BudgetError):
+            refused()
+    with pytest.raises(InputError, match="from this seed"):
+        logistic.objective_perturbation(X, y, labels, 0.1, random_state=1, budget=budget)
+    assert budget.ledger == spent
