@@ -33,8 +33,8 @@ MUTANTS = {
     ),
     "moments without noise after the first iteration": (
         "irls.py",
-        "second = gram[1:, 1:] + plan.second.matrix(p, rng)",
-        "second = gram[1:, 1:] + (k == 0) * plan.second.matrix(p, rng)",
+        "gram[1:, 1:] + plan.second.matrix(p, rng)",
+        "gram[1:, 1:] + (k == 0) * plan.second.matrix(p, rng)",
         "test_irls.py -k fresh",
     ),
     "one release of two paid for": (

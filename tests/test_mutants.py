@@ -291,6 +291,13 @@ def copy(tmp_path_factory):
     return make
 
 
+@pytest.mark.parametrize("name", MUTANTS)
+def test_what_a_mutant_replaces_stands_there_once(name):
+    file, old, *_ = MUTANTS[name]
+    text = (ROOT / "lib" / file).read_text(encoding="utf-8")
+    assert text.count(old) == 1, f"{file} no longer holds {old!r} once: write the mutant anew"
+
+
 @pytest.mark.slow
 def test_the_sound_copy_passes(copy):
     """Otherwise the mutants below would die of something else."""
