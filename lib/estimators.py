@@ -25,7 +25,7 @@ Mechanism = Literal["wishart", "laplace"]
 Bounds = Domain | tuple[ArrayLike, ArrayLike, tuple[float, float]]
 
 
-class _Private(BaseEstimator):  # type: ignore[misc]
+class _Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """What the two estimators share."""
 
     domain: Bounds
@@ -53,7 +53,7 @@ class _Private(BaseEstimator):  # type: ignore[misc]
         return X, y
 
 
-class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]
+class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  # scikit-learn has no types
     """Least squares with epsilon-differential privacy.
 
     Parameters
@@ -128,7 +128,7 @@ class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]
         return np.asarray(self.intercept_ + rows @ self.coef_)
 
 
-class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc]
+class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc]  # scikit-learn has no types
     """Logistic regression with epsilon-differential privacy, through a quadratic in place of the logistic loss.
 
     Parameters

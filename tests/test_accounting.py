@@ -411,8 +411,13 @@ def test_randomised_response_and_laplace_meet_their_rho(epsilon, s):
 def test_derivatives_behind_the_concave_functions(x, u):
     """The two displayed formulas, by differences and quadrature, and that what they give falls in u."""
     x, u, step = mp.mpf(x), mp.mpf(u), mp.mpf("1e-8")
-    first = lambda t: mp.sqrt(t) * mp.coth(x * mp.sqrt(t))  # noqa: E731
-    second = lambda t: mp.log(mp.cosh(x * mp.sqrt(t)))  # noqa: E731
+
+    def first(t):
+        return mp.sqrt(t) * mp.coth(x * mp.sqrt(t))
+
+    def second(t):
+        return mp.log(mp.cosh(x * mp.sqrt(t)))
+
     slopes = []
     for t in (u, 2 * u):
         a = mp.sqrt(t)

@@ -132,7 +132,10 @@ def test_coarse_cells_explain_little():
     values = [73, 2, 16, 16, 2, 2, 7]
     assert values == [round(high - low) + 1 for low, high in (dataset.bounds[name] for name in dataset.names)]
     rng, best = np.random.default_rng(12), mse(plain(X, y), X, y)
-    clip = lambda c: np.maximum(c + rng.laplace(scale=2.5, size=c.shape), 0)  # noqa: E731
+
+    def clip(c):
+        return np.maximum(c + rng.laplace(scale=2.5, size=c.shape), 0)
+
     errors = [mse(by_hand(X, y, K, f, values)[0], X, y) - best for f in (lambda c: c, clip)]
     assert 0 <= errors[0] < 0.2 * errors[1]
     assert 0 <= value("FM-DPME-DIM", "coarse_share") < 0.2

@@ -370,7 +370,10 @@ def test_posterior_in_a_world_where_everything_is_known():
     best = joint.sum(axis=1).max(axis=0).sum()
     X = np.array([[9, 9, known] for known in range(2) for _ in range(5)])
     seen = np.tile(np.arange(5), 2)
-    log_pi = lambda y, f: np.log(table[f.astype(int), y.astype(int)])  # noqa: E731
+
+    def log_pi(y, f):
+        return np.log(table[f.astype(int), y.astype(int)])
+
     found = np.exp(inversion.scores(lambda rows: rows.sum(axis=1), X, seen, sensitive, log_pi, [unknown]))
     np.testing.assert_allclose(found / found.sum(axis=1, keepdims=True), posterior.reshape(3, 10).T, atol=1e-12)
     guess = inversion.map_attack(lambda rows: rows.sum(axis=1), X, seen, sensitive, log_pi, [unknown])
@@ -415,7 +418,10 @@ def test_ties_go_to_the_larger_prior_then_to_the_smaller_code():
         assert inversion.map_attack(flat, X, y, attribute, log_pi).tolist() == [expected, expected]
         assert attribute.mode == expected
     # rounding does not decide: the last value is better by less than a float can mean here
-    tilted = lambda rows: 1e-13 * (rows[:, 0] == 3.0)  # noqa: E731
+
+    def tilted(rows):
+        return 1e-13 * (rows[:, 0] == 3.0)
+
     assert inversion.map_attack(tilted, X[:1], y[:1], attribute, log_pi).tolist() == [0]
 
 
@@ -542,7 +548,10 @@ def test_accuracy_bound_limits_and_stacks():
 def test_odds_of_a_one_dimensional_release_change_by_at_most_e_to_the_epsilon():
     """Sum x + Laplace(2 / epsilon), x in [-1, 1]; others known, or beliefs about them that do not depend on v."""
     epsilon, o = 0.9, np.linspace(-30, 30, 6001)
-    density = lambda v, rest: stats.laplace.pdf(o, rest + v, 2 / epsilon)  # noqa: E731
+
+    def density(v, rest):
+        return stats.laplace.pdf(o, rest + v, 2 / epsilon)
+
     rest, weight = np.array([-3.0, 0.5, 4.0]), np.array([0.2, 0.5, 0.3])
     mixed = {v: sum(w * density(v, r) for r, w in zip(rest, weight, strict=True)) for v in (-1, 0, 1)}
     for law in ({v: density(v, 0.0) for v in (-1, 0, 1)}, mixed):

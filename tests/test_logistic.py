@@ -109,7 +109,10 @@ def test_two_ways_to_write_the_loss():
 
 
 def root_of_figure_three():
-    slope = lambda w: sum(x * (sigmoid(x * w) - y) for x, y in zip(X3[:, 0], Y3, strict=True))  # noqa: E731
+
+    def slope(w):
+        return sum(x * (sigmoid(x * w) - y) for x, y in zip(X3[:, 0], Y3, strict=True))
+
     return optimize.brentq(slope, 0, 3, xtol=1e-14)
 
 
