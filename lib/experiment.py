@@ -2,6 +2,7 @@
 
 The records are scaled once. Each partition costs one pass that adds up the moments of every fold; training
 moments are the total minus a fold. Noise, repair, solution and test error then work on stacks of p x p matrices.
+Only labels are counted row by row, in one matrix product for all coefficients, and only a `RowMethod` reads rows.
 """
 
 from __future__ import annotations
@@ -14,69 +15,22 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from tqdm import tqdm  # not tqdm.auto: in a notebook without widgets it warns
 
-from lib import allocation, checks, noise, repair, solve
+from lib import allocation, checks, noise, repair, scores, solve, splits
 from lib.allocation import Convention, Scales
 from lib.checks import FloatArray, InputError, Neighbours
-from lib.domain import BLOCK, Domain
+from lib.domain import Domain
 from lib.noise import RandomState
-from lib.objective import Quadratic, from_gram
+from lib.objective import SQUARED, Loss, Quadratic, check_labels
 from lib.release import perturb
 from lib.solve import NONE, Penalty
+from lib.splits import CrossValidation, Holdout, Partition, Protocol
 from lib.wishart import WishartDifference
 
-Metric = Literal["mse", "rmse"]
-Labels = NDArray[np.int16]  # numpy sorts integers of this size by counting
-
-
-@dataclass(frozen=True)
-class CrossValidation:
-    """`repeats` random partitions into `folds` parts, each part tested once (001: 50 x 5)."""
-
-    repeats: int = 50
-    folds: int = 5
-
-    def __post_init__(self) -> None:
-        checks.count(self.repeats, "repeats")
-        if checks.count(self.folds, "folds", 2) > np.iinfo(np.int16).max:
-            raise InputError(f"folds is {self.folds}: give at most {np.iinfo(np.int16).max}")
-
-    def labels(self, n: int, rng: np.random.Generator) -> Labels:
-        """Return the fold of each record; folds differ in size by one record at most."""
-        labels = (np.arange(n) % self.folds).astype(np.int16)
-        rng.shuffle(labels)
-        return labels
-
-    @property
-    def tested(self) -> tuple[int, ...]:
-        """Folds that serve as test sets."""
-        return tuple(range(self.folds))
-
-
-@dataclass(frozen=True)
-class Holdout:
-    """`repeats` random splits with a share of the records held out for testing (000: 50 splits of 80/20)."""
-
-    repeats: int = 50
-    share: float = 0.2
-
-    def __post_init__(self) -> None:
-        checks.count(self.repeats, "repeats")
-        if not 0 < checks.finite(self.share, "share") < 1:
-            raise InputError(f"share is {self.share:g}: give the held-out share, between 0 and 1")
-
-    def labels(self, n: int, rng: np.random.Generator) -> Labels:
-        """Return 0 for records held out and 1 for the others."""
-        labels = (np.arange(n) >= round(self.share * n)).astype(np.int16)
-        rng.shuffle(labels)
-        return labels
-
-    @property
-    def tested(self) -> tuple[int, ...]:
-        """Folds that serve as test sets."""
-        return (0,)
+Metric = Literal["mse", "rmse", "misclassified", "logistic", "auc"]
+METRICS = ("mse", "rmse", *scores.OF_LABELS)
 
 
 @dataclass(frozen=True)
@@ -92,16 +46,56 @@ class Method:
         `train` is a stack of shape (s, 1), `epsilons` has shape (e,); returns theta of shape (s, e, p), or
         (s, 1, p) if not private.
     private : bool
+    loss : Loss
+        Of the objective that `fit` is given: a quadratic for the logistic loss, with labels.
     """
 
     name: str
     fit: Callable[[Quadratic, FloatArray, np.random.Generator], FloatArray]
     private: bool = True
+    loss: Loss = SQUARED
+
+    def coefficients(self, partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Return theta of every split and budget, of shape (s, e, p), or (s, 1, p)."""
+        return self.fit(partition.train(self.loss), epsilons, rng)
+
+    def takes_part(self, repeat: int) -> bool:
+        """Whether it is run on this partition."""
+        return True
 
 
-def no_privacy(name: str, penalty: Penalty = NONE) -> Method:
-    """Return the method that minimises the objective itself."""
-    return Method(name, lambda train, epsilons, rng: solve.minimise(train, penalty), private=False)
+@dataclass(frozen=True)
+class RowMethod:
+    """A way to turn training records into coefficients, for what moments cannot do.
+
+    Parameters
+    ----------
+    name : str
+        As in `Method`.
+    fit : function of (partition, epsilons, rng)
+        Returns theta of shape (s, e, p), or (s, 1, p) if not private.
+    private : bool
+    repeats : int, optional
+        Take part in so many partitions only: for a slow method whose error hardly varies. A figure must say so.
+    """
+
+    name: str
+    fit: Callable[[Partition, FloatArray, np.random.Generator], FloatArray]
+    private: bool = True
+    repeats: int | None = None
+
+    def coefficients(self, partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Return theta of every split and budget, of shape (s, e, p), or (s, 1, p)."""
+        return self.fit(partition, epsilons, rng)
+
+    def takes_part(self, repeat: int) -> bool:
+        """Whether it is run on this partition."""
+        return self.repeats is None or repeat < self.repeats
+
+
+def no_privacy(name: str, penalty: Penalty = NONE, *, loss: Loss = SQUARED) -> Method:
+    """Return the method that minimises its objective: with a quadratic for the logistic loss, 001's Truncated."""
+    return Method(name, lambda train, epsilons, rng: solve.minimise(train, penalty), private=False, loss=loss)
 
 
 def mechanism(
@@ -112,6 +106,7 @@ def mechanism(
     mend: Callable[[Quadratic, Scales | WishartDifference], Quadratic] = repair.lift,
     penalty: Penalty = NONE,
     solver: Callable[[Quadratic, Penalty], FloatArray] = solve.minimise,
+    loss: Loss = SQUARED,
 ) -> Method:
     """Return the method that adds noise, makes the objective convex and minimises it.
 
@@ -125,6 +120,8 @@ def mechanism(
         Such as `repair.lift` or `repair.bound`.
     penalty : Penalty
     solver : function of (objective, penalty)
+    loss : Loss
+        For which the noise was made.
 
     Examples
     --------
@@ -143,7 +140,7 @@ def mechanism(
         scaled = law.times(1 / epsilons)
         return solver(mend(perturb(train, scaled, rng), scaled), penalty)
 
-    return Method(name, fit)
+    return Method(name, fit, loss=loss)
 
 
 def functional_mechanism(
@@ -157,6 +154,7 @@ def functional_mechanism(
     floor: float | None = 0.0,
     penalty: Penalty = NONE,
     solver: Callable[[Quadratic, Penalty], FloatArray] = solve.minimise,
+    loss: Loss = SQUARED,
 ) -> Method:
     """Return the functional mechanism followed by 001's repairs.
 
@@ -164,7 +162,7 @@ def functional_mechanism(
     ----------
     name : str
     domain : Domain
-    sensitivity, convention, neighbours
+    sensitivity, convention, neighbours, loss
         As in `allocation.functional`.
     ridge : float or None
         Ridge in standard deviations of the noise on the diagonal; None for none.
@@ -179,7 +177,9 @@ def functional_mechanism(
     >>> functional_mechanism("tight noise", wine().box(), ridge=4.0).private
     True
     """
-    unit = allocation.functional(domain, 1.0, sensitivity=sensitivity, convention=convention, neighbours=neighbours)
+    unit = allocation.functional(
+        domain, 1.0, sensitivity=sensitivity, convention=convention, neighbours=neighbours, loss=loss
+    )
 
     def mend(noisy: Quadratic, scales: Scales | WishartDifference) -> Quadratic:
         if ridge is not None:
@@ -188,37 +188,16 @@ def functional_mechanism(
             noisy = repair.trim(noisy, floor * scales.deviation)
         return noisy
 
-    return mechanism(name, domain, unit, mend=mend, penalty=penalty, solver=solver)
-
-
-def fold_moments(table: FloatArray, labels: Labels, folds: int, domain: Domain) -> Quadratic:
-    """Return the objective of each fold, stacked, from records (t, Z) of shape (n, p + 1) and their labels.
-
-    Records are grouped block by block into one buffer, so the gathering stays in the processor's cache.
-    """
-    if len(labels) != len(table) or labels.min() < 0 or labels.max() >= folds:
-        raise InputError(f"labels do not fit: give one of {folds} folds, from 0, for each of {len(table)} records")
-    gram = np.zeros((folds, table.shape[1], table.shape[1]))
-    buffer = np.empty((min(BLOCK, len(table)), table.shape[1]))
-    for start in range(0, len(table), BLOCK):
-        part = labels[start : start + BLOCK]
-        order = np.argsort(part, kind="stable")
-        edges = np.searchsorted(part[order], np.arange(folds + 1))
-        block = buffer[: len(order)]
-        np.take(table[start : start + BLOCK], order, axis=0, out=block, mode="clip")  # "raise" would copy
-        for fold in range(folds):
-            rows = block[edges[fold] : edges[fold + 1]]
-            gram[fold] += rows.T @ rows
-    return from_gram(gram, domain)
+    return mechanism(name, domain, unit, mend=mend, penalty=penalty, solver=solver, loss=loss)
 
 
 def sweep(
     X: ArrayLike,
     y: ArrayLike,
     domain: Domain,
-    methods: Sequence[Method],
+    methods: Sequence[Method | RowMethod],
     epsilons: Sequence[float],
-    protocol: CrossValidation | Holdout,
+    protocol: Protocol,
     *,
     random_state: RandomState = 0,
     metrics: Sequence[Metric] = ("rmse",),
@@ -233,13 +212,14 @@ def sweep(
     ----------
     X, y : arrays of shape (n, d) and (n,), in the user's units
     domain : Domain
-    methods : sequence of Method
+    methods : sequence of Method or RowMethod
     epsilons : sequence of float
     protocol : CrossValidation or Holdout
     random_state : None, int or SeedSequence
-    metrics : sequence of {"mse", "rmse"}
+    metrics : sequence of {"mse", "rmse", "misclassified", "logistic", "auc"}
+        The last three are of a response with two labels, the ends of `domain.response`; see `lib.scores`.
     jobs : int
-        joblib workers; -1 for one per processor.
+        joblib workers; -1 for one per processor. They run on the backend that `joblib.parallel_config` chose.
     progress : bool
         Show a bar, one step per partition.
 
@@ -259,65 +239,82 @@ def sweep(
     budgets = np.atleast_1d(checks.epsilons(epsilons))
     checks.instance(domain, Domain, "domain")
     checks.instance(protocol, (CrossValidation, Holdout), "protocol")
-    checks.instance(methods, (list, tuple), "methods")
-    for method in methods:
-        checks.instance(method, Method, "a method")
-    names = [method.name for method in methods]
-    if len(set(names)) != len(names) or not names:
-        raise InputError(f"method names are {names}: give at least one method, and each a name of its own")
-    if not metrics:
-        raise InputError("there are no metrics: give 'mse', 'rmse' or both")
-    for metric in metrics:
-        checks.choice(metric, ("mse", "rmse"), "metric")
+    _check(methods, metrics)
+    rows, target = checks.rows(X, y, domain.d)
+    if any(metric in scores.OF_LABELS for metric in metrics) or any(_labelled(method) for method in methods):
+        check_labels(target, domain)
     root = noise.seed_sequence(random_state)
-    table = domain.table(X, y)
+    table = domain.table(rows, target)
     tasks = (
-        delayed(_partition)(table, domain, methods, budgets, protocol, root, repeat, tuple(metrics))
+        delayed(_partition)(rows, target, table, domain, methods, budgets, protocol, root, repeat, tuple(metrics))
         for repeat in range(protocol.repeats)
     )
     results = Parallel(n_jobs=jobs, return_as="generator")(tasks)
     return pd.concat(tqdm(results, total=protocol.repeats, disable=not progress), ignore_index=True)
 
 
+def _check(methods: Sequence[Method | RowMethod], metrics: Sequence[Metric]) -> None:
+    checks.instance(methods, (list, tuple), "methods")
+    for method in methods:
+        checks.instance(method, (Method, RowMethod), "a method")
+    names = [method.name for method in methods]
+    if len(set(names)) != len(names) or not names:
+        raise InputError(f"method names are {names}: give at least one method, and each a name of its own")
+    if not metrics:
+        raise InputError("there are no metrics: give 'mse', 'rmse' or both")
+    for metric in metrics:
+        checks.choice(metric, METRICS, "metric")
+
+
+def _labelled(method: Method | RowMethod) -> bool:
+    return isinstance(method, Method) and method.loss.labels
+
+
 def _partition(
+    X: FloatArray,
+    y: FloatArray,
     table: FloatArray,
     domain: Domain,
-    methods: Sequence[Method],
+    methods: Sequence[Method | RowMethod],
     epsilons: FloatArray,
-    protocol: CrossValidation | Holdout,
+    protocol: Protocol,
     root: np.random.SeedSequence,
     repeat: int,
     metrics: tuple[Metric, ...],
 ) -> pd.DataFrame:
-    labels = protocol.labels(len(table), noise.spawn(root, repeat, 0))
-    tested = list(protocol.tested)
-    size = np.bincount(labels, minlength=len(tested))[tested]
-    if size.min() == 0 or size.max() == len(table):
-        raise InputError(
-            f"{protocol} leaves nothing to train on or to test on of {len(table)} records: use more records"
-        )
-    folds = fold_moments(table, labels, int(labels.max()) + 1, domain)
-    test = folds[tested]
-    total = folds.sum()
-    train = Quadratic(total.M - test.M, total.v - test.v, total.c - test.c, domain)[:, None]
+    partition = splits.draw(X, y, table, domain, protocol, noise.spawn(root, repeat, 0))
     frames = []
     for method in methods:
-        theta = method.fit(train, epsilons, method_generator(root, repeat, method))
-        error = np.maximum(test[:, None](theta), 0.0) / size[:, None] * domain.half_width**2
-        fold, column = np.indices(error.shape)
+        if not method.takes_part(repeat):
+            continue
+        theta = method.coefficients(partition, epsilons, method_generator(root, repeat, method))
+        fold, column = np.indices(theta.shape[:2])
         keys = {
             "method": method.name,
             "epsilon": epsilons[column.ravel()] if method.private else np.inf,
             "repeat": repeat,
             "fold": fold.ravel(),
         }
-        for metric in metrics:
-            value = np.sqrt(error) if metric == "rmse" else error
+        for metric, value in _errors(theta, partition, metrics).items():
             frames.append(pd.DataFrame(keys | {"metric": metric, "value": value.ravel()}))
     return pd.concat(frames, ignore_index=True)
 
 
-def method_generator(root: np.random.SeedSequence, repeat: int, method: Method) -> np.random.Generator:
+def _errors(theta: FloatArray, partition: Partition, metrics: tuple[Metric, ...]) -> dict[str, FloatArray]:
+    """Return each metric of theta, of shape (s, e, p), on the test sets; shape (s, e)."""
+    found: dict[str, FloatArray] = {}
+    if {"mse", "rmse"} & set(metrics):
+        excess = np.maximum(partition.test[:, None](theta), 0.0) / partition.sizes[:, None]
+        found["mse"] = excess * partition.domain.half_width**2
+        found["rmse"] = np.sqrt(found["mse"])
+    if of_labels := tuple(metric for metric in metrics if metric in scores.OF_LABELS):
+        pairs = zip(theta, partition.test_rows(), strict=True)
+        each = [scores.of_labels(one, Z, t > 0, of_labels) for one, (Z, t) in pairs]
+        found |= {metric: np.array([values[metric] for values in each]) for metric in of_labels}
+    return {metric: found[metric] for metric in metrics}
+
+
+def method_generator(root: np.random.SeedSequence, repeat: int, method: Method | RowMethod) -> np.random.Generator:
     """Return the random numbers of one method on one partition, which no other method or partition shares.
 
     Examples

@@ -44,6 +44,18 @@ def bandwidth(n: int, dimensions: int, c_h: float = 1.0) -> int:
     return max(2, math.floor(exact))
 
 
+def whole(domain: Box) -> tuple[int, ...]:
+    """Return how many whole numbers the bounds of each predictor hold: its values, if it counts or codes something.
+
+    Examples
+    --------
+    >>> whole(Box([0.0, 18.0], [1.0, 90.0], response=(0.0, 1e5)))
+    (2, 73)
+    """
+    checks.instance(domain, Box, "domain")
+    return tuple(math.floor(high) - math.ceil(low) + 1 for low, high in zip(domain.lower, domain.upper, strict=True))
+
+
 @dataclass(frozen=True)
 class Grid:
     """Cells of a box: the response is axis 0, the predictors follow.

@@ -13,7 +13,7 @@ from lib import checks, noise
 from lib.checks import FloatArray, IndefiniteError, InputError, Neighbours, SolverError
 from lib.domain import BLOCK, Ball, Box
 from lib.noise import RandomState
-from lib.objective import TAYLOR, Loss
+from lib.objective import TAYLOR, Loss, check_labels
 from lib.release import Budget, Ledger, Spend
 
 RIDGE = 1e-4  # least ridge of objective perturbation, over the largest curvature that one record adds
@@ -158,7 +158,7 @@ def fit(
     >>> fit([[1.0], [1.0]], [1, 0], weights=[3.0, 1.0]).round(6).tolist()
     [1.098612]
     """
-    rows, labels = _records(Z, y)
+    rows, labels = records(Z, y)
     w = np.ones(len(rows)) if weights is None else checks.vector(weights, "weights")
     if len(w) != len(rows):
         raise InputError(f"there are {len(w)} weights and {len(rows)} rows: give one weight per row")
@@ -230,8 +230,7 @@ def objective_perturbation(
         raise InputError(f"share is {share:g}: give a number between 0 and 1")
     checks.instance(domain, (Box, Ball), "domain")
     target = np.asarray(checks.numeric(y, "y"))
-    if (other := target[~np.isin(target, domain.response)]).size:
-        raise InputError(f"y holds {other.flat[0]}: give one of the two labels {domain.response} of the domain")
+    check_labels(target, domain)
     square = domain.intercept + (domain.reach**2 * domain.d if isinstance(domain, Box) else 1.0)  # largest |x|^2
     change = math.sqrt(square) * (2.0 if checks.neighbours(neighbours) == "replace" else 1.0)  # of the gradient
     scale, rest = change / (share * epsilon), (1 - share) * epsilon
@@ -279,7 +278,7 @@ def misclassified(theta: ArrayLike, Z: ArrayLike, y: ArrayLike) -> FloatArray:
 def _average(
     theta: ArrayLike, Z: ArrayLike, y: ArrayLike, of: Callable[[FloatArray, FloatArray], FloatArray]
 ) -> FloatArray:
-    rows, labels = _records(Z, y)
+    rows, labels = records(Z, y)
     t = np.asarray(checks.numeric(theta, "theta"), dtype=np.float64)
     if t.ndim == 0 or t.shape[-1] != rows.shape[1]:
         raise InputError(f"theta has shape {t.shape}: give {rows.shape[1]} entries on its last axis")
@@ -291,7 +290,8 @@ def _average(
     return np.asarray(total.reshape(t.shape[:-1]) / len(rows))
 
 
-def _records(Z: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray]:
+def records(Z: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return rows and labels as arrays, and raise `InputError` unless they fit and labels are 0 and 1."""
     rows = np.asarray(checks.numeric(Z, "Z"), dtype=np.float64)
     labels = checks.vector(y, "y")
     if rows.ndim != 2 or rows.shape[1] == 0 or len(rows) != len(labels):

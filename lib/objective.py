@@ -212,10 +212,16 @@ def logistic(X: ArrayLike, y: ArrayLike, domain: Domain, loss: Loss = TAYLOR) ->
     if not loss.labels:
         raise InputError("the loss is not one of labels: give TAYLOR, or another quadratic for the logistic loss")
     checks.instance(domain, Domain, "domain")
-    target = np.asarray(checks.numeric(y, "y"))
-    if (other := target[~np.isin(target, domain.response)]).size:
-        raise InputError(f"y holds {other.flat[0]}: give one of the two labels {domain.response} of the domain")
+    check_labels(y, domain)
     return from_gram(moments(X, y, domain), domain, loss)
+
+
+def check_labels(y: ArrayLike, domain: Domain) -> None:
+    """Raise `InputError` unless every response is one of the two labels at the ends of `domain.response`."""
+    target = np.asarray(checks.numeric(y, "y"))
+    low, high = domain.response
+    if (other := target[(target != low) & (target != high)]).size:
+        raise InputError(f"y holds {other.flat[0]}: give one of the two labels {domain.response} of the domain")
 
 
 def moments(X: ArrayLike, y: ArrayLike, domain: Domain) -> FloatArray:

@@ -457,13 +457,13 @@ CASES = {
         ("grid has shape", quiet(lambda: nonprivate.choose_penalty(X, Y, BOX, 1.0, grid=()))),
         ("candidate of grid is 0", quiet(lambda: nonprivate.choose_penalty(X, Y, BOX, 1.0, grid=(1.0, 0.0)))),
     ],
-    "experiment.CrossValidation": [
+    "splits.CrossValidation": [
         ("repeats is 0: give", lambda: experiment.CrossValidation(0)),
         ("folds is 1: give", lambda: experiment.CrossValidation(5, 1)),
         ("folds is 2.5: give", lambda: experiment.CrossValidation(5, 2.5)),
         ("folds is 40000: give at most", lambda: experiment.CrossValidation(5, 40000)),
     ],
-    "experiment.Holdout": [
+    "splits.Holdout": [
         ("repeats is '5'", lambda: experiment.Holdout("5")),
         *(("share is", lambda share=share: experiment.Holdout(5, share)) for share in (0, 1, -0.2, 1.5, NAN, "0.2")),
     ],
@@ -477,10 +477,10 @@ CASES = {
         ("'m' has the noise for another domain", lambda: run(method(), CONSTANT)),
         ("'m' has the noise for another domain", lambda: run(method(), BALL)),
     ],
-    "experiment.fold_moments": [
-        ("each of 20 records", lambda: experiment.fold_moments(np.ones((20, 3)), np.zeros(5, int), 2, BOX)),
-        ("one of 2 folds", lambda: experiment.fold_moments(np.ones((3, 3)), np.array([0, 1, 2]), 2, BOX)),
-        ("match them", lambda: experiment.fold_moments(np.ones((3, 5)), np.array([0, 1, 1]), 2, BOX)),
+    "splits.fold_moments": [
+        ("each of 20 records", lambda: splits.fold_moments(np.ones((20, 3)), np.zeros(5, int), 2, BOX)),
+        ("one of 2 folds", lambda: splits.fold_moments(np.ones((3, 3)), np.array([0, 1, 2]), 2, BOX)),
+        ("match them", lambda: splits.fold_moments(np.ones((3, 5)), np.array([0, 1, 1]), 2, BOX)),
     ],
     "experiment.sweep": [
         *budgets(lambda epsilon: sweep(epsilons=[0.5, epsilon])()),
@@ -562,8 +562,8 @@ EXEMPT = {
     "solve.violation": "arithmetic on checked objects",
     "experiment.Method": "a record of the user's own function",
     "experiment.no_privacy": "arguments are checked objects",
-    "experiment.CrossValidation.labels": "inner step of sweep",
-    "experiment.Holdout.labels": "inner step of sweep",
+    "splits.CrossValidation.labels": "inner step of sweep",
+    "splits.Holdout.labels": "inner step of sweep",
     "datasets.Dataset": "what the loaders return",
     "datasets.Dataset.box": "two switches",
     "plot.figure": "matplotlib checks it",

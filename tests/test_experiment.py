@@ -16,7 +16,6 @@ from lib.experiment import (
     CrossValidation,
     Holdout,
     Method,
-    fold_moments,
     functional_mechanism,
     method_generator,
     no_privacy,
@@ -27,6 +26,7 @@ from lib.objective import linear
 from lib.release import perturb
 from lib.report import pivot
 from lib.solve import NONE, Penalty, Program, asymmetric_closed_form
+from lib.splits import fold_moments
 
 BOX = Box([-2, -2, -2], [2, 2, 2], (-10, 20), intercept=True)
 

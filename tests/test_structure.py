@@ -26,7 +26,9 @@ LEVELS = [
     {"logistic"},
     {"authors", "histogram", "irls", "nonprivate"},
     {"sparse"},
+    {"scores", "splits"},
     {"estimators", "experiment", "inversion"},
+    {"rivals"},
 ]
 ASIDE = {
     "report": {"checks"},
@@ -53,11 +55,16 @@ NO_EXAMPLE = {
     "datasets.Dataset": "what the loaders return",
     "datasets.verified": "needs a file; wine shows it",
     "domain.Domain": "abstract: Box and Ball have examples",
-    "experiment.CrossValidation": "two numbers",
-    "experiment.Holdout": "two numbers; sweep shows it",
+    "splits.CrossValidation": "three numbers",
+    "splits.Holdout": "two numbers; sweep shows it",
+    "splits.Partition": "inner step of sweep",
+    "splits.draw": "inner step of sweep",
     "experiment.Method": "what functional_mechanism returns",
+    "experiment.RowMethod": "rivals has examples",
+    "logistic.records": "inner step of fit",
+    "objective.check_labels": "inner step of logistic",
     "experiment.no_privacy": "sweep shows it",
-    "experiment.fold_moments": "inner step of sweep",
+    "splits.fold_moments": "inner step of sweep",
     "irls.Fit": "what irls returns",
     "histogram.Cells": "abstract: dpme and filter_priority have examples",
     "histogram.NoisyGrid": "what dpme returns",
@@ -77,7 +84,7 @@ NO_EXAMPLE = {
     "weighted.Sensitivities": "what sensitivities returns",
 }
 NO_PARAMETERS = {
-    "experiment.fold_moments": "its first line names all four",
+    "splits.fold_moments": "its first line names all four",
     "domain.Box.from_data": "records and switches, as in Box",
 }
 

@@ -1,0 +1,172 @@
+"""Protocols: which records train and which test, and the moments of every fold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lib import checks
+from lib.checks import FloatArray, InputError
+from lib.domain import BLOCK, Domain
+from lib.objective import SQUARED, Loss, Quadratic, from_gram
+
+Labels = NDArray[np.int16]  # numpy sorts integers of this size by counting
+UNUSED = -1  # label of a record that a protocol leaves out
+
+
+@dataclass(frozen=True)
+class CrossValidation:
+    """`repeats` random partitions into `folds` parts, each part tested once (001: 50 x 5).
+
+    With a `rate` below one each partition is of a fresh random subset, of that share of the records.
+    """
+
+    repeats: int = 50
+    folds: int = 5
+    rate: float = 1.0
+
+    def __post_init__(self) -> None:
+        checks.count(self.repeats, "repeats")
+        if checks.count(self.folds, "folds", 2) > np.iinfo(np.int16).max:
+            raise InputError(f"folds is {self.folds}: give at most {np.iinfo(np.int16).max}")
+        if not 0 < checks.finite(self.rate, "rate") <= 1:
+            raise InputError(f"rate is {self.rate:g}: give the share of the records to use, above 0 and at most 1")
+
+    def labels(self, n: int, rng: np.random.Generator) -> Labels:
+        """Return the fold of each record, or `UNUSED`; folds differ in size by one record at most."""
+        order = np.arange(n)
+        labels = np.where(order < round(self.rate * n), order % self.folds, UNUSED).astype(np.int16)
+        rng.shuffle(labels)
+        return labels
+
+    @property
+    def tested(self) -> tuple[int, ...]:
+        """Folds that serve as test sets."""
+        return tuple(range(self.folds))
+
+
+@dataclass(frozen=True)
+class Holdout:
+    """`repeats` random splits with a share of the records held out for testing (000: 50 splits of 80/20)."""
+
+    repeats: int = 50
+    share: float = 0.2
+
+    def __post_init__(self) -> None:
+        checks.count(self.repeats, "repeats")
+        if not 0 < checks.finite(self.share, "share") < 1:
+            raise InputError(f"share is {self.share:g}: give the held-out share, between 0 and 1")
+
+    def labels(self, n: int, rng: np.random.Generator) -> Labels:
+        """Return 0 for records held out and 1 for the others."""
+        labels = (np.arange(n) >= round(self.share * n)).astype(np.int16)
+        rng.shuffle(labels)
+        return labels
+
+    @property
+    def tested(self) -> tuple[int, ...]:
+        """Folds that serve as test sets."""
+        return (0,)
+
+
+Protocol = CrossValidation | Holdout
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """One partition of the records: what each of its splits trains on and tests on.
+
+    Parameters
+    ----------
+    X, y : arrays of shape (n, d) and (n,), in the user's units
+    table : array of shape (n, p + 1)
+        The same records clipped and scaled, (t, Z).
+    domain : Domain
+    labels : array of shape (n,)
+        The fold of each record.
+    tested : tuple of s folds
+        Each is the test set of one split; the split trains on all other folds.
+    """
+
+    X: FloatArray
+    y: FloatArray
+    table: FloatArray
+    domain: Domain
+    labels: Labels
+    tested: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        size = np.bincount(self.labels, minlength=max(self.tested) + 1)[list(self.tested)]
+        if size.min() == 0 or size.max() == len(self.labels):
+            raise InputError(
+                f"the protocol leaves nothing to train on or to test on of {len(self.labels)} records: use more records"
+            )
+
+    @cached_property
+    def folds(self) -> Quadratic:
+        """The least-squares objective of each fold, stacked: one pass over the records, whatever is fitted."""
+        return fold_moments(self.table, self.labels, int(self.labels.max()) + 1, self.domain)
+
+    def train(self, loss: Loss = SQUARED) -> Quadratic:
+        """Return the training objective of each split, of shape (s, 1): the total minus the tested fold."""
+        test, total = self.test, self.folds.sum()
+        M, v, c = total.M - test.M, total.v - test.v, total.c - test.c
+        return Quadratic(loss.square * M, loss.cross / SQUARED.cross * v, loss.constant * c, self.domain, loss)[:, None]
+
+    @property
+    def test(self) -> Quadratic:
+        """The least-squares objective of each test set, of shape (s,)."""
+        return self.folds[list(self.tested)]
+
+    @property
+    def sizes(self) -> NDArray[np.intp]:
+        """How many records each test set has."""
+        return np.bincount(self.labels)[list(self.tested)]
+
+    def training_rows(self) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield X and y of each split's training records, in the user's units."""
+        for fold in self.tested:
+            rows = self.labels != fold
+            yield self.X[rows], self.y[rows]
+
+    def test_rows(self) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield the scaled rows Z of each test set, and its scaled responses t."""
+        for fold in self.tested:
+            rows = self.table[self.labels == fold]
+            yield rows[:, 1:], rows[:, 0]
+
+
+def draw(
+    X: FloatArray, y: FloatArray, table: FloatArray, domain: Domain, protocol: Protocol, rng: np.random.Generator
+) -> Partition:
+    """Return a random partition of the records, `table` being their scaled twins."""
+    labels = protocol.labels(len(table), rng)
+    used = labels != UNUSED
+    if not used.all():
+        X, y, table, labels = X[used], y[used], table[used], labels[used]
+    return Partition(X, y, table, domain, labels, protocol.tested)
+
+
+def fold_moments(table: FloatArray, labels: Labels, folds: int, domain: Domain) -> Quadratic:
+    """Return the objective of each fold, stacked, from records (t, Z) of shape (n, p + 1) and their labels.
+
+    Records are grouped block by block into one buffer, so the gathering stays in the processor's cache.
+    """
+    if len(labels) != len(table) or labels.min() < 0 or labels.max() >= folds:
+        raise InputError(f"labels do not fit: give one of {folds} folds, from 0, for each of {len(table)} records")
+    gram = np.zeros((folds, table.shape[1], table.shape[1]))
+    buffer = np.empty((min(BLOCK, len(table)), table.shape[1]))
+    for start in range(0, len(table), BLOCK):
+        part = labels[start : start + BLOCK]
+        order = np.argsort(part, kind="stable")
+        edges = np.searchsorted(part[order], np.arange(folds + 1))
+        block = buffer[: len(order)]
+        np.take(table[start : start + BLOCK], order, axis=0, out=block, mode="clip")  # "raise" would copy
+        for fold in range(folds):
+            rows = block[edges[fold] : edges[fold + 1]]
+            gram[fold] += rows.T @ rows
+    return from_gram(gram, domain)
