@@ -5,12 +5,12 @@ The papers used extracts that nobody may pass on. These are not those data, and 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from lib import checks
+from lib import checks, datasets
 from lib.census_parameters import Country, document
 from lib.census_people import people
 from lib.checks import InputError
@@ -29,6 +29,7 @@ FOURTEEN = (
 )
 SIX = ("age", "female", "race", "marital", "education")  # 002, slide 11
 NINE = (*SIX[:4], "family_size", "education", "employment", "house_type")  # 000, Section 5.1
+UNORDERED = ("race", "marital", "employment", "house_type")
 PREDICTORS = {5: FIVE, 6: SIX, 8: EIGHT, 9: NINE, 11: ELEVEN, 14: FOURTEEN}
 
 # What a questionnaire of this kind can hold, fixed before anybody is drawn.
@@ -74,6 +75,7 @@ def census(
     attributes: int = 14,
     cap: float = 100_000.0,
     random_state: RandomState = 2000,
+    one_hot: bool | Literal["drop first"] = False,
 ) -> Dataset:
     """Return generated heads of households; the response is annual income, top-coded.
 
@@ -88,6 +90,9 @@ def census(
     cap : float
         Top code, and public upper bound, of income; what lies above is moved to it, and losses are moved to zero.
     random_state : None, int, SeedSequence or Generator
+    one_hot : bool or "drop first"
+        Make one column per category of race, marital status, employment status and house type, where the set has them,
+        such as `race=2`; "drop first" leaves each first category out. Otherwise they are codes 1, 2, 3, ...
 
     Examples
     --------
@@ -102,7 +107,11 @@ def census(
     names = PREDICTORS[attributes]
     public = {name: bounds(country)[name] for name in names} | {INCOME: (0.0, top)}
     y = np.clip(frame[INCOME].to_numpy(dtype=float), 0.0, top)
-    return Dataset(frame[list(names)].to_numpy(dtype=float), y, names, INCOME, public, "generated")
+    data = Dataset(frame[list(names)].to_numpy(dtype=float), y, names, INCOME, public, "generated")
+    drop = isinstance(one_hot, str) and checks.choice(one_hot, ("drop first",), "one_hot") == "drop first"
+    if not (drop or checks.flag(one_hot, "one_hot")):
+        return data
+    return datasets.one_hot(data, [name for name in UNORDERED if name in names], drop_first=drop)
 
 
 def above(data: Dataset, threshold: float) -> Dataset:

@@ -60,7 +60,7 @@ class Method:
         return self.fit(partition.train(self.loss), epsilons, rng)
 
     def takes_part(self, repeat: int) -> bool:
-        """Whether it is run on this partition."""
+        """Return whether it is run on this partition."""
         return True
 
 
@@ -89,7 +89,7 @@ class RowMethod:
         return self.fit(partition, epsilons, rng)
 
     def takes_part(self, repeat: int) -> bool:
-        """Whether it is run on this partition."""
+        """Return whether it is run on this partition."""
         return self.repeats is None or repeat < self.repeats
 
 
@@ -288,6 +288,10 @@ def _partition(
         if not method.takes_part(repeat):
             continue
         theta = method.coefficients(partition, epsilons, method_generator(root, repeat, method))
+        expected = (len(partition.tested), len(epsilons) if method.private else 1, domain.p)
+        if theta.ndim != 3 or theta.shape[1:] != expected[1:] or theta.shape[0] not in (1, expected[0]):
+            raise InputError(f"{method.name!r} returned coefficients of shape {theta.shape}: give {expected}")
+        theta = np.broadcast_to(theta, expected)
         fold, column = np.indices(theta.shape[:2])
         keys = {
             "method": method.name,

@@ -97,7 +97,7 @@ def dpme(
     'DPME'
     """
     if checks.choice(mode, get_args(Mode), "mode") == "signed" and labels:
-        raise InputError("mode is 'signed': negative weights can make the logistic loss unbounded, so clip the counts")
+        raise InputError("mode is 'signed': negative weights can make the logistic loss unbounded, so choose 'clip'")
     publish = partial(_dpme, mode=mode, neighbours=checks.neighbours(neighbours))
     return RowMethod(name, _on_cells(publish, labels, values, c_h), repeats=repeats)
 

@@ -57,7 +57,7 @@ def auc(theta: ArrayLike, Z: ArrayLike, y: ArrayLike) -> FloatArray:
     ones = int((labels == 1).sum())
     zeros = len(labels) - ones
     if not ones or not zeros:
-        raise InputError("all labels are the same: the area needs records of both")
+        raise InputError("all labels are the same: give records of both")
     scores = t.reshape(-1, rows.shape[1]) @ rows.T
     ranks = np.array([rankdata(score)[labels == 1].sum() for score in scores])
     return np.asarray((ranks - ones * (ones + 1) / 2) / (ones * zeros)).reshape(t.shape[:-1])

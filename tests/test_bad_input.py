@@ -31,6 +31,7 @@ from lib import (
     report,
     sensitivity,
     solve,
+    splits,
 )
 from lib.checks import BudgetError, DataError, IndefiniteError, InputError, SolverError
 from lib.domain import Ball, Box, Model
@@ -462,6 +463,7 @@ CASES = {
         ("folds is 1: give", lambda: experiment.CrossValidation(5, 1)),
         ("folds is 2.5: give", lambda: experiment.CrossValidation(5, 2.5)),
         ("folds is 40000: give at most", lambda: experiment.CrossValidation(5, 40000)),
+        *(("rate is", lambda rate=rate: experiment.CrossValidation(5, 5, rate)) for rate in (0, 1.01, -0.5, NAN, "1")),
     ],
     "splits.Holdout": [
         ("repeats is '5'", lambda: experiment.Holdout("5")),
@@ -482,6 +484,9 @@ CASES = {
         ("one of 2 folds", lambda: splits.fold_moments(np.ones((3, 3)), np.array([0, 1, 2]), 2, BOX)),
         ("match them", lambda: splits.fold_moments(np.ones((3, 5)), np.array([0, 1, 1]), 2, BOX)),
     ],
+    "splits.Partition": [
+        ("use more records", lambda: splits.Partition(X, Y, BOX.table(X, Y), BOX, np.zeros(20, np.int16), (0,))),
+    ],
     "experiment.sweep": [
         *budgets(lambda epsilon: sweep(epsilons=[0.5, epsilon])()),
         *budgets(lambda epsilon: sweep(epsilons=epsilon)()),
@@ -494,6 +499,9 @@ CASES = {
         ("domain is of type int", lambda: run(PLAIN, 2)),
         ("metric is 'mae': choose one of", sweep(metrics=("mae",))),
         ("no metrics", sweep(metrics=())),
+        ("y holds .* one of the two labels", sweep(metrics=("auc",))),
+        ("y holds .* one of the two labels", sweep(methods=[experiment.no_privacy("m", loss=objective.TAYLOR)])),
+        ("'odd' returned coefficients of shape", sweep(methods=[experiment.Method("odd", lambda f, e, rng: f.c)])),
         *((message, call) for message, call in seeds(lambda seed: sweep(random_state=seed)())),
         ("whose state moves: give a seed", sweep(random_state=np.random.default_rng(0))),
         ("use more records", sweep(protocol=experiment.CrossValidation(1, 21))),
@@ -564,6 +572,17 @@ EXEMPT = {
     "experiment.no_privacy": "arguments are checked objects",
     "splits.CrossValidation.labels": "inner step of sweep",
     "splits.Holdout.labels": "inner step of sweep",
+    "splits.Partition.train": "inner step of sweep",
+    "splits.Partition.training_rows": "inner step of sweep",
+    "splits.Partition.test_rows": "inner step of sweep",
+    "splits.draw": "inner step of sweep, which checks",
+    "experiment.RowMethod": "a record of the user's own function",
+    "experiment.Method.coefficients": "inner step of sweep",
+    "experiment.Method.takes_part": "inner step of sweep",
+    "experiment.RowMethod.coefficients": "inner step of sweep",
+    "experiment.RowMethod.takes_part": "inner step of sweep",
+    "objective.check_labels": "objective.logistic calls it",
+    "logistic.records": "fit and misclassified call it",
     "datasets.Dataset": "what the loaders return",
     "datasets.Dataset.box": "two switches",
     "plot.figure": "matplotlib checks it",

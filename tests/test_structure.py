@@ -44,7 +44,7 @@ ASIDE = {
 MODULE_LINES = 200  # of code: what is not blank, comment or docstring
 FUNCTION_LINES = 40
 PARAMETERS_SECTION = 4  # from so many on; fewer may be named in the prose
-SAYS_WHAT_COMES_BACK = ("Return", "Draw", "Add", "Drop", "Release", "Search", "Read", "Take")
+SAYS_WHAT_COMES_BACK = ("Return", "Draw", "Add", "Drop", "Release", "Search", "Read", "Take", "Yield")
 MEGABYTES = 5
 
 NO_EXAMPLE = {
@@ -85,6 +85,7 @@ NO_EXAMPLE = {
 }
 NO_PARAMETERS = {
     "splits.fold_moments": "its first line names all four",
+    "splits.draw": "those of Partition and sweep",
     "domain.Box.from_data": "records and switches, as in Box",
 }
 

@@ -1,0 +1,46 @@
+"""Bad input for lib.rivals, lib.scores and grid.whole."""
+
+import numpy as np
+
+from lib import experiment, grid, rivals, scores
+from lib.domain import Ball, Box
+
+BOX, BALL = Box([0.0], [1.0], response=(0.0, 1.0)), Ball([0.0], 1.0, (0.0, 1.0))
+X, Y = np.linspace(0, 1, 20)[:, None], np.arange(20.0) % 2
+Z = np.ones((2, 1))
+
+
+def run(method, domain=BOX):
+    return lambda: experiment.sweep(X, Y, domain, [method], [1.0], experiment.Holdout(1))
+
+
+CASES = {
+    "grid.whole": [("domain is of type Ball: give Box", lambda: grid.whole(BALL))],
+    "rivals.objective_perturbation": [
+        ("neighbours is 'both'", lambda: rivals.objective_perturbation(neighbours="both")),
+    ],
+    "rivals.dpme": [
+        ("mode is 'none': choose", lambda: rivals.dpme(mode="none")),
+        ("mode is 'signed'.*choose 'clip'", lambda: rivals.dpme(mode="signed", labels=True)),
+        ("neighbours is 'both'", lambda: rivals.dpme(neighbours="both")),
+        ("domain is of type Ball: give Box", run(rivals.dpme(), BALL)),
+        ("values has 2 entries: give 1", run(rivals.dpme(values=[2, 2]))),
+        ("c_h is 0: give", run(rivals.dpme(c_h=0.0))),
+    ],
+    "rivals.filter_priority": [
+        ("size is 0: give", lambda: rivals.filter_priority(size=0)),
+        ("neighbours is 'both'", lambda: rivals.filter_priority(neighbours="both")),
+        ("domain is of type Ball: give Box", run(rivals.filter_priority(), BALL)),
+    ],
+    "scores.of_labels": [
+        ("metric is 'mse': choose", lambda: scores.of_labels([1.0], Z, [0, 1], ["mse"])),
+        ("y holds 2: give labels 0 and 1", lambda: scores.of_labels([1.0], Z, [0, 2])),
+    ],
+    "scores.auc": [
+        ("all labels are the same: give", lambda: scores.auc([1.0], Z, [1, 1])),
+        (r"theta has shape \(2,\): give 1", lambda: scores.auc([1.0, 1.0], Z, [0, 1])),
+        ("y holds 2: give labels 0 and 1", lambda: scores.auc([1.0], Z, [0, 2])),
+    ],
+}
+
+EXEMPT = {"rivals.logistic_regression": "a name and a count of partitions, as in RowMethod"}
