@@ -18,6 +18,7 @@ from lib.checks import InputError
 CLAIMS = Path(__file__).resolve().parents[1] / "book" / "verdicts" / "claims"
 
 Verdict = Literal["holds", "holds, but loose", "typo", "holds with a change", "fails", "cannot be checked"]
+Outcome = Literal["reproduced", "in shape", "not reproduced"]
 Kind = Literal["definition", "theorem", "constant", "algorithm", "trend", "code"]
 PAPERS = {
     "000": "Dandekar, Basu & Bressan (2018)",
@@ -58,6 +59,10 @@ class Claim:
         Largest absolute difference allowed for each number.
     settings : dict
         Seed, repeats, neighbours: whatever the numbers depend on.
+    figure : str
+        The published figure or table it is about, such as "Fig. 4"; empty for a claim about none.
+    outcome : {"reproduced", "in shape", "not reproduced"}, optional
+        Of that figure, as far as the claim goes: its numbers or its statement found again, its shape, or neither.
     """
 
     id: str
@@ -72,15 +77,18 @@ class Claim:
     values: dict[str, float | bool | str]
     tolerance: float = 0.0
     settings: dict[str, Any] = field(default_factory=dict)
+    figure: str = ""
+    outcome: Outcome | None = None
 
     def __post_init__(self) -> None:
         for name, value, allowed in (
             ("paper", self.paper, tuple(PAPERS)),
             ("kind", self.kind, get_args(Kind)),
             ("verdict", self.verdict, get_args(Verdict)),
+            ("outcome", self.outcome, get_args(Outcome) if self.figure else (None,)),
         ):
             if value not in allowed:
-                raise InputError(f"claim {self.id}: {name} is {value!r}, choose one of {', '.join(allowed)}")
+                raise InputError(f"claim {self.id}: {name} is {value!r}, choose one of {', '.join(map(str, allowed))}")
         if not self.values:
             raise InputError(f"claim {self.id} has no values: give at least one number its cell must find")
 
@@ -199,6 +207,25 @@ def box(chapter: str) -> Table:
     return Table(claims)
 
 
+def outcomes(chapter: str) -> pd.DataFrame:
+    """Return for each published figure of a chapter the claims that were reproduced, in shape only, or not.
+
+    Parameters
+    ----------
+    chapter : str
+        Path below `book/`, without extension.
+    """
+    figures: dict[str, list[Claim]] = {}
+    for claim in box(chapter).claims:
+        if claim.figure:
+            figures.setdefault(claim.figure, []).append(claim)
+    rows = [
+        [figure, *(", ".join(c.id for c in claims if c.outcome == outcome) or "-" for outcome in get_args(Outcome))]
+        for figure, claims in sorted(figures.items(), key=lambda item: _number(item[0]))
+    ]
+    return pd.DataFrame(rows, columns=["figure", *get_args(Outcome)])
+
+
 def settled(paper: str) -> Table:
     """Return the claims of one paper in the order of its sections, each linked to its cell.
 
@@ -228,6 +255,10 @@ def _position(place: str) -> list[int]:
     """Return the first section or slide a place names, as numbers to sort by; an abstract comes first."""
     found = re.search(r"(?:Sections?|slides?) (\d+(?:\.\d+)*)", place, re.IGNORECASE)
     return [int(part) for part in found[1].split(".")] if found else [0]
+
+
+def _number(figure: str) -> list[int]:
+    return [int(digits) for digits in re.findall(r"\d+", figure)]
 
 
 def _same(found: Any, expected: Any, tolerance: float) -> bool:

@@ -1,6 +1,7 @@
 """The claims ledger: a number that is not in it, or not the same, stops the build."""
 
 import ast
+import re
 import math
 from pathlib import Path
 
@@ -225,6 +226,51 @@ def test_the_books_own_ledger_is_well_formed():
         assert record.claim.strip()
         assert record.truth.strip()
         assert record.differences(record.values) == []
+
+
+FIGURES = (
+    YAML
+    + """
+  figure: Fig. 10
+  outcome: in shape
+"""
+    + "".join(
+        YAML.replace("FM-X1", f"FM-X{k}") + f"  figure: Fig. {k}\n  outcome: {outcome}\n"
+        for k, outcome in ((2, "not reproduced"), (3, "reproduced"))
+    )
+    + YAML.replace("FM-X1", "FM-X4")
+    + "  figure: Fig. 2\n  outcome: not reproduced\n"
+    + YAML.replace("FM-X1", "FM-X5")
+)
+
+
+def test_outcomes_of_a_chapter_by_figure(claims):
+    claims(FIGURES)
+    assert ledger.outcomes("part/page").to_dict("list") == {
+        "figure": ["Fig. 2", "Fig. 3", "Fig. 10"],
+        "reproduced": ["-", "FM-X3", "-"],
+        "in shape": ["-", "-", "FM-X1"],
+        "not reproduced": ["FM-X2, FM-X4", "-", "-"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"figure": "Fig. 2"}, "outcome is None, choose one of reproduced, in shape, not reproduced"),
+        ({"figure": "Fig. 2", "outcome": "nearly"}, "outcome is 'nearly', choose one of reproduced"),
+        ({"outcome": "in shape"}, "outcome is 'in shape', choose one of None"),
+    ],
+)
+def test_a_figure_and_its_outcome_come_together(changes, message):
+    with pytest.raises(InputError, match=message):
+        claim(**changes)
+
+
+def test_every_experiment_says_what_became_of_its_figures():
+    for record in ledger.load().values():
+        if record.chapter.startswith("experiments/"):
+            assert bool(record.figure) == bool(re.search(r"Figs?\.|Table", record.place)), record.id
 
 
 def broken_guarantees():
