@@ -31,6 +31,7 @@ from lib.wishart import WishartDifference
 
 Metric = Literal["mse", "rmse", "misclassified", "logistic", "auc"]
 METRICS = ("mse", "rmse", *scores.OF_LABELS)
+PATIENCE = 2.0  # seconds before a progress bar appears
 
 
 @dataclass(frozen=True)
@@ -202,7 +203,7 @@ def sweep(
     random_state: RandomState = 0,
     metrics: Sequence[Metric] = ("rmse",),
     jobs: int = 1,
-    progress: bool = False,
+    progress: bool = True,
 ) -> pd.DataFrame:
     """Return test errors of every method, budget and split, in the units of the response.
 
@@ -221,7 +222,8 @@ def sweep(
     jobs : int
         joblib workers; -1 for one per processor. They run on the backend that `joblib.parallel_config` chose.
     progress : bool
-        Show a bar, one step per partition.
+        Show a bar, one step per partition, if the sweep takes more than two seconds. The environment variable
+        TQDM_DISABLE=1, which tqdm reads, hides every bar: the book and its tests run with it.
 
     Returns
     -------
@@ -250,7 +252,8 @@ def sweep(
         for repeat in range(protocol.repeats)
     )
     results = Parallel(n_jobs=jobs, return_as="generator")(tasks)
-    return pd.concat(tqdm(results, total=protocol.repeats, disable=not progress), ignore_index=True)
+    bar = tqdm(results, total=protocol.repeats, delay=PATIENCE) if progress else results
+    return pd.concat(bar, ignore_index=True)
 
 
 def _check(methods: Sequence[Method | RowMethod], metrics: Sequence[Metric]) -> None:
@@ -329,8 +332,10 @@ def method_generator(root: np.random.SeedSequence, repeat: int, method: Method |
     return noise.spawn(root, repeat, 1, zlib.crc32(method.name.encode()))
 
 
-def summarise(frame: pd.DataFrame, low: float = 0.2, high: float = 0.8) -> pd.DataFrame:
-    """Return median, band, mean and variance over splits for each method and budget.
+def summarise(
+    frame: pd.DataFrame, low: float = 0.2, high: float = 0.8, *, by: Sequence[str] = ("metric", "method", "epsilon")
+) -> pd.DataFrame:
+    """Return median, band, mean and variance over splits for each method and budget, or whatever columns `by` names.
 
     `error` is the standard error of the median, from the order statistics half a root of n to either side of the
     middle, which needs no law of the values. Values within one partition are treated as independent.
@@ -350,7 +355,9 @@ def summarise(frame: pd.DataFrame, low: float = 0.2, high: float = 0.8) -> pd.Da
         half = 0.5 / np.sqrt(len(values))
         return float(np.ptp(values.quantile([max(0.0, 0.5 - half), min(1.0, 0.5 + half)])) / 2)
 
-    groups = frame.groupby(["metric", "method", "epsilon"], sort=False)["value"]
+    if missing := [name for name in by if name not in frame]:
+        raise InputError(f"by is {list(by)}, but the frame has no column {missing[0]!r}: give some of its columns")
+    groups = frame.groupby(list(by), sort=False)["value"]
     return groups.agg(
         median="median",
         low=lambda values: values.quantile(low),

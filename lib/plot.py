@@ -89,24 +89,54 @@ def bands(
     log : bool
         Logarithmic vertical axis.
     """
+    series(axes, summary, x="epsilon", value=value, log=log)
+    axes.set_xscale("log")
+    axes.set_xlabel(r"privacy budget $\varepsilon$ (smaller is more private)")
+    axes.set_ylabel(label)
+
+
+def series(
+    axes: Axes,
+    summary: pd.DataFrame,
+    *,
+    x: str,
+    value: str = "median",
+    xlabel: str = "",
+    ylabel: str = "",
+    log: bool = True,
+) -> None:
+    """Draw each method against a column of the summary, with its band; where that is infinite, as a level line.
+
+    Parameters
+    ----------
+    axes : matplotlib axes
+    summary : frame from `experiment.summarise`, one metric only
+    x : str
+        The column that goes across, such as a dimension or a sampling rate.
+    value : str
+        The column to draw. The band, `low` to `high`, goes with the median only.
+    xlabel, ylabel : str
+    log : bool
+        Logarithmic vertical axis.
+
+    Examples
+    --------
+    >>> fig, (axes,) = figure()
+    >>> part = {"median": [3.0, 2.0], "low": [2.0, 1.0], "high": [4.0, 3.0]}
+    >>> series(axes, pd.DataFrame({"method": "FM", "rate": [0.1, 1.0], **part}), x="rate", xlabel="rate")
+    >>> numbers(axes).to_dict("list")["FM"]
+    [3.0, 2.0]
+    """
     for index, (method, part) in enumerate(summary.groupby("method", sort=False)):
         look = style(index)
-        if np.isinf(part["epsilon"]).all():
+        if np.isinf(part[x]).all():
             axes.axhline(float(part[value].iloc[0]), color=look["color"], linestyle=look["linestyle"], label=method)
             continue
-        part = part.sort_values("epsilon")
-        axes.plot(part["epsilon"], part[value], label=method, **look)
+        part = part.sort_values(x)
+        axes.plot(part[x], part[value], label=method, **look)
         if value == "median":
-            axes.fill_between(
-                part["epsilon"],
-                part["low"],
-                part["high"],
-                color=look["color"],
-                alpha=0.15,
-                linewidth=0,
-                label=f"_{method}",
-            )
-    axes.set_xscale("log")
+            band = {"color": look["color"], "alpha": 0.15, "linewidth": 0, "label": f"_{method}"}
+            axes.fill_between(part[x], part["low"], part["high"], **band)
     axes.set_yscale("log" if log else "linear")
     axes.yaxis.set_major_formatter("{x:g}")
     if log:
@@ -114,8 +144,8 @@ def bands(
         if 5 <= high / low < 100:
             axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axes.yaxis.set_minor_formatter("{x:g}" if high / low < 5 else NullFormatter())
-    axes.set_xlabel(r"privacy budget $\varepsilon$ (smaller is more private)")
-    axes.set_ylabel(label)
+    axes.set_xlabel(xlabel)
+    axes.set_ylabel(ylabel)
     axes.legend()
 
 

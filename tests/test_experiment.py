@@ -1,6 +1,10 @@
 """Sweeps from moments give what a loop over rows gives, whoever computes them and in which order."""
 
 import math
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -8,7 +12,7 @@ import pytest
 from joblib import parallel_config
 from sklearn.linear_model import LinearRegression, Ridge
 
-from lib import noise
+from lib import experiment, noise
 from lib.allocation import functional
 from lib.checks import IndefiniteError, InputError
 from lib.domain import BLOCK, Ball, Box
@@ -28,6 +32,7 @@ from lib.report import pivot
 from lib.solve import NONE, Penalty, Program, asymmetric_closed_form
 from lib.splits import fold_moments
 
+ROOT = Path(__file__).resolve().parents[1]
 BOX = Box([-2, -2, -2], [2, 2, 2], (-10, 20), intercept=True)
 
 
@@ -199,9 +204,26 @@ def test_methods_and_partitions_draw_independent_noise():
     assert noise.spawn(root, 0, 0).random() not in draws  # nor is the split the noise
 
 
-def test_progress_does_not_change_the_result(capsys):
-    pd.testing.assert_frame_equal(run(progress=True), run(), check_exact=True)
+def test_progress_is_shown_when_it_takes_long_and_changes_nothing(capsys, monkeypatch):
+    quiet = run(progress=False)
+    assert not capsys.readouterr().err
+    pd.testing.assert_frame_equal(run(), quiet, check_exact=True)
+    assert not capsys.readouterr().err, "a bar for a sweep of less than two seconds"
+    monkeypatch.setattr(experiment, "PATIENCE", 0.0)
+    pd.testing.assert_frame_equal(run(), quiet, check_exact=True)
     assert "3/3" in capsys.readouterr().err
+    pd.testing.assert_frame_equal(run(progress=False), quiet, check_exact=True)
+    assert not capsys.readouterr().err
+
+
+def test_the_environment_hides_the_bar():
+    """As in the book: `conftest.py`, `tools/reference.py` and `_ext/execution.py` set it for every kernel."""
+    code = "from lib import experiment; experiment.PATIENCE = 0; from tests.test_experiment import run; run()"
+    for disable, shown in (("", True), ("1", False)):
+        environment = os.environ | {"TQDM_DISABLE": disable}
+        done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert ("3/3" in done.stderr) == shown
 
 
 def test_private_errors_approach_the_non_private_one():
@@ -291,6 +313,12 @@ def test_summary_of_known_values():
     assert math.isnan(summarise(frame[:1])["error"][0])  # one value says nothing about its spread
     wide = summarise(frame, low=0.0, high=1.0)
     assert (wide["low"][0], wide["high"][0]) == (1.0, 100.0)
+
+
+def test_a_summary_by_another_column():
+    frame = pd.DataFrame({"method": "m", "rate": [0.1, 0.1, 1.0], "value": [1.0, 3.0, 5.0]})
+    found = summarise(frame, by=("method", "rate"))
+    assert found[["rate", "median", "count"]].to_numpy().tolist() == [[0.1, 2.0, 2], [1.0, 5.0, 1]]
 
 
 def test_the_error_of_the_median_covers_it():
