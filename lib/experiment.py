@@ -340,6 +340,14 @@ def summarise(
     `error` is the standard error of the median, from the order statistics half a root of n to either side of the
     middle, which needs no law of the values. Values within one partition are treated as independent.
 
+    Parameters
+    ----------
+    frame : DataFrame, as `sweep` returns it
+    low, high : float
+        Quantiles of the band.
+    by : sequence of str
+        Columns that tell the groups apart.
+
     Examples
     --------
     >>> frame = pd.DataFrame({"method": "a", "epsilon": 1.0, "metric": "mse", "value": [1.0, 2.0, 3.0]})

@@ -1,0 +1,17 @@
+"""Faults in lib/timing.py that the fast tests must notice."""
+
+MUTANTS = {
+    "the longest time counts": (
+        "timing.py",
+        "times.min(axis=0)",
+        "times.max(axis=0)",
+        "test_zhang_time.py -k shortest",
+    ),
+    "one seed for all runs": (
+        "timing.py",
+        "rng = noise.spawn(root, run, k)",
+        "rng = noise.spawn(root, 0, 0)",
+        "test_zhang_time.py -k shortest",
+    ),
+    "passes not counted": ("timing.py", "count += 1", "count = 1", "test_zhang_time.py -k passes"),
+}
