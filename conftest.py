@@ -10,6 +10,7 @@ from pathlib import Path
 from unittest import mock
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the workers are the parallelism
+os.environ.pop("CENSUS_EXTRACTS", None)  # the expected outputs are of generated people
 
 import jupytext
 import nbformat
@@ -93,7 +94,8 @@ class Chapter(nbval.IPyNbFile):
 
     # A line of lib that only a chapter runs is not covered: no test says what it should do.
     def setup(self):
-        with mock.patch.object(nbval, "setup_coverage"):
+        quiet = mock.patch.dict(os.environ, TQDM_DISABLE="1")  # progress bars are for readers
+        with quiet, mock.patch.object(nbval, "setup_coverage"):
             super().setup()
 
     def teardown(self):

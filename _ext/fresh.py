@@ -1,6 +1,7 @@
 """Never show outputs of an older library: whatever the chapters read is part of the key of every cache."""
 
 import hashlib
+import os
 import shutil
 import sys
 from importlib.metadata import distributions
@@ -17,6 +18,9 @@ def fingerprint(root):
         if "__pycache__" not in path.parts:
             content = hashlib.sha256(path.read_bytes()).hexdigest()
             digest.update(f"\n{path.relative_to(root)} {content}".encode())
+    if extracts := os.environ.get("CENSUS_EXTRACTS"):  # the user's own data, which may be large: its files and dates
+        for path in sorted(Path(root, extracts).glob("*")):
+            digest.update(f"\n{path} {path.stat().st_size} {path.stat().st_mtime_ns}".encode())
     return digest.hexdigest()[:16]
 
 

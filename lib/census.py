@@ -1,23 +1,27 @@
 """Data sets of generated people, with the attributes, the sizes and the public bounds the papers' census data need.
 
-The papers used extracts that nobody may pass on. These are not those data, and no row is a real person.
+The papers used extracts that nobody may pass on. These are not those data, and no row is a real person. Whoever has
+an extract names its folder in the environment variable `CENSUS_EXTRACTS`, and gets its people instead.
 """
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from lib import checks, datasets
+from lib import checks, datasets, ipums, noise
 from lib.census_parameters import Country, document
 from lib.census_people import people
-from lib.checks import InputError
+from lib.checks import DataError, InputError
 from lib.datasets import Dataset
 from lib.noise import RandomState
 
 INCOME = "annual_income"
+EXTRACTS = "CENSUS_EXTRACTS"  # the one setting: a folder with the user's own extracts, relative to the repository
 
 # 001 (Section 7) counts income among the attributes, and splits marital status in two: so 14 are 13 predictors.
 FIVE = ("age", "female", "education", "family_size")
@@ -77,7 +81,10 @@ def census(
     random_state: RandomState = 2000,
     one_hot: bool | Literal["drop first"] = False,
 ) -> Dataset:
-    """Return generated heads of households; the response is annual income, top-coded.
+    """Return heads of households, generated or from the user's own extract; the response is annual income, top-coded.
+
+    With the environment variable `CENSUS_EXTRACTS`, `n` heads are drawn without replacement from the extract in that
+    folder (see `ipums.heads`), and clipped to the same bounds. The source of the data set tells which it is.
 
     Parameters
     ----------
@@ -94,6 +101,11 @@ def census(
         Make one column per category of race, marital status, employment status and house type, where the set has them,
         such as `race=2`; "drop first" leaves each first category out. Otherwise they are codes 1, 2, 3, ...
 
+    Raises
+    ------
+    DataError
+        If the extract lacks a variable, or has fewer than `n` heads who answered everything.
+
     Examples
     --------
     >>> data = census("US", 1000)
@@ -103,15 +115,36 @@ def census(
     if type(attributes) is not int or attributes not in PREDICTORS:
         raise InputError(f"attributes is {attributes!r}: choose one of {', '.join(map(str, sorted(PREDICTORS)))}")
     top = checks.positive(cap, "cap")
-    frame = people(country, n, random_state=random_state)
     names = PREDICTORS[attributes]
+    folder = os.environ.get(EXTRACTS)
+    if folder:
+        frame, source = _extract(folder, country, n, names, random_state)
+    else:
+        frame, source = people(country, n, random_state=random_state), "generated"
     public = {name: bounds(country)[name] for name in names} | {INCOME: (0.0, top)}
     y = np.clip(frame[INCOME].to_numpy(dtype=float), 0.0, top)
-    data = Dataset(frame[list(names)].to_numpy(dtype=float), y, names, INCOME, public, "generated")
+    data = Dataset(frame[list(names)].to_numpy(dtype=float), y, names, INCOME, public, source)
     drop = isinstance(one_hot, str) and checks.choice(one_hot, ("drop first",), "one_hot") == "drop first"
     if not (drop or checks.flag(one_hot, "one_hot")):
         return data
     return datasets.one_hot(data, [name for name in UNORDERED if name in names], drop_first=drop)
+
+
+def _extract(
+    folder: str, country: Country, n: int, names: tuple[str, ...], random_state: RandomState
+) -> tuple[pd.DataFrame, str]:
+    """Return `n` of the user's people within the public bounds, the same ones for all subsets of 001's attributes."""
+    limits = bounds(country)
+    checks.count(n, "n")
+    place = datasets.DATA.parent / Path(folder).expanduser()
+    columns = FOURTEEN if set(names) <= set(FOURTEEN) else names
+    frame, source = ipums.heads(place, country, [*columns, INCOME])
+    if len(frame) < n:
+        raise DataError(f"n is {n}, but the source is {source}: make a larger extract, or ask for fewer")
+    frame = frame.iloc[noise.generator(random_state).choice(len(frame), n, replace=False)].copy()
+    for name in columns:
+        frame[name] = frame[name].clip(*limits[name])
+    return frame, source
 
 
 def above(data: Dataset, threshold: float) -> Dataset:

@@ -39,7 +39,7 @@ WINE_BOUNDS = {
 KDD_FILE = "kdd_heads.csv.gz"
 KDD_SHA256 = "0952dcf1d675a41656151a5210219e4ea5916ff36aef4022de6e08b6271e85bd"
 
-# What the survey's own answers can be: ages end at 90, a year has 52 weeks, and 20 years of school stand for a doctorate.
+# What answers can be in this survey: ages end at 90, a year has 52 weeks, a doctorate stands for 20 years of school.
 KDD_BOUNDS = {
     "age": (15.0, 90.0),
     "female": (0.0, 1.0),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import os
 import re
 from dataclasses import dataclass, field
 from functools import cache
@@ -150,13 +151,17 @@ def _records(file: Path) -> list[Any]:
 def check(claim_id: str, **found: Any) -> None:
     """Print the numbers of a claim, and raise `LedgerError` unless they are the ledger's.
 
-    Called by the evidence cell of the claim, whose printed line `pytest --nbval` then compares.
+    Called by the evidence cell of the claim, whose printed line `pytest --nbval` then compares. On the user's own
+    extract (`lib.census`) other numbers are expected: they are printed as such, and the chapter goes on.
     """
     claims = load()
     if claim_id not in claims:
         raise InputError(f"there is no claim {claim_id!r}: add it to book/verdicts/claims/")
     claim = claims[claim_id]
     wrong = claim.differences(found)
+    if wrong and os.environ.get("CENSUS_EXTRACTS"):
+        print(f"{claim_id}, on other data than the ledger's: " + "; ".join(wrong))
+        return
     if wrong:
         raise LedgerError(f"{claim_id}: " + "; ".join(wrong))
     print(f"{claim_id} ({claim.verdict}): " + ", ".join(f"{k} = {report.number(v)}" for k, v in found.items()))

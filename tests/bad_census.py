@@ -17,6 +17,8 @@ CASES = {
         ("cap is 0: give", lambda: census.census("US", 10, cap=0)),
         ("cap is nan: give", lambda: census.census("US", 10, cap=math.nan)),
         ("random_state is -1: give", lambda: census.census("US", 10, random_state=-1)),
+        ("one_hot is 'first': choose", lambda: census.census("US", 10, attributes=6, one_hot="first")),
+        ("one_hot is None: give", lambda: census.census("US", 10, attributes=6, one_hot=None)),
     ],
     "census.above": [
         ("data is of type ndarray: give Dataset", lambda: census.above(np.ones(3), 1.0)),

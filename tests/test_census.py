@@ -20,6 +20,12 @@ def agrees(claim, **own):
     assert record(claim).differences(own) == []
 
 
+@pytest.fixture(autouse=True)
+def generated(monkeypatch):
+    """These tests are of the generated people, whatever the reader has."""
+    monkeypatch.delenv(census.EXTRACTS, raising=False)
+
+
 @pytest.fixture(scope="module")
 def heads():
     """Other draws than the chapter's."""
@@ -170,6 +176,26 @@ def test_the_seed_is_all():
 
 def test_the_source_says_that_nobody_is_real():
     assert census.census("US", 10).source == "generated"
+
+
+@pytest.mark.parametrize("attributes", [6, 9])
+def test_one_hot_says_the_same_as_the_codes(attributes):
+    plain = census.census("BR", 3_000, attributes=attributes, random_state=5)
+    hot = census.census("BR", 3_000, attributes=attributes, random_state=5, one_hot=True)
+    dropped = census.census("BR", 3_000, attributes=attributes, random_state=5, one_hot="drop first")
+    unordered = [name for name in ("race", "marital", "employment", "house_type") if name in plain.names]
+    assert not set(unordered) & set(hot.names)
+    for name in unordered:
+        low, high = plain.bounds[name]
+        columns = [f"{name}={k:g}" for k in np.arange(low, high + 1)]
+        block = hot.X[:, [hot.names.index(column) for column in columns]]
+        np.testing.assert_array_equal(low + block.argmax(axis=1), plain.X[:, plain.names.index(name)])
+        assert (block.sum(axis=1) == 1).all()
+        assert {hot.bounds[column] for column in columns} == {(0.0, 1.0)}
+        assert [column in dropped.names for column in columns] == [False] + [True] * (len(columns) - 1)
+    for name in set(plain.names) - set(unordered):
+        np.testing.assert_array_equal(hot.X[:, hot.names.index(name)], plain.X[:, plain.names.index(name)])
+    np.testing.assert_array_equal(hot.y, plain.y)
 
 
 # --- people

@@ -228,6 +228,15 @@ def test_the_books_own_ledger_is_well_formed():
         assert record.differences(record.values) == []
 
 
+def test_on_the_users_own_extract_other_numbers_are_printed_and_the_chapter_goes_on(claims, monkeypatch, capsys):
+    claims(YAML)
+    monkeypatch.setenv("CENSUS_EXTRACTS", "data/user")
+    ledger.check("FM-X1", **(FOUND | {"tight": 9.0}))
+    assert capsys.readouterr().out == "FM-X1, on other data than the ledger's: tight is 9, the ledger says 4.5\n"
+    ledger.check("FM-X1", **FOUND)
+    assert capsys.readouterr().out.startswith("FM-X1 (holds, but loose): printed = 8")
+
+
 FIGURES = (
     YAML
     + """

@@ -1,0 +1,20 @@
+"""Bad input for the reader of extracts, and for what writes one to test it."""
+
+from lib import ipums, ipums_synthetic
+
+NOWHERE = "no-such-folder"
+
+CASES = {
+    "ipums.heads": [
+        ("country is 'XX': choose", lambda: ipums.heads(NOWHERE, "XX", ["age"])),
+        ("column is 'name': choose", lambda: ipums.heads(NOWHERE, "US", ["age", "name"])),
+        (r"US\.xml is missing from no-such-folder/: give", lambda: ipums.heads(NOWHERE, "US", ["age"])),
+    ],
+    "ipums_synthetic.write": [
+        ("country is 'us': choose", lambda: ipums_synthetic.write(NOWHERE, "us", 10)),
+        ("n is 0: give", lambda: ipums_synthetic.write(NOWHERE, "US", 0)),
+        ("unanswered is 2: give", lambda: ipums_synthetic.write(NOWHERE, "US", 10, unanswered=2)),
+        ("others is -1: give", lambda: ipums_synthetic.write(NOWHERE, "US", 10, others=-1)),
+    ],
+}
+EXEMPT = {"ipums_labels.Reading": "two tables of the library's own"}
