@@ -14,7 +14,7 @@ help:
 	@echo "make book       set up, run every chapter, build the HTML book"
 	@echo "make test       set up, run every check"
 	@echo "make fast       the tests that take seconds"
-	@echo "make bench      timings, as ratios to peers"
+	@echo "make bench      timings as ratios to peers, and how cost grows (minutes; the first run installs a peer)"
 	@echo "make reference  run the chapters and store their outputs as the expected ones"
 	@echo "make lab        open the chapters in JupyterLab (installs it first)"
 	@echo "make lock       pin requirements.txt anew"
@@ -44,6 +44,8 @@ fast: env
 
 bench: env
 	python -m benchmarks
+	python -m benchmarks.growth
+	python -m benchmarks.peer
 
 reference: env
 	python tools/reference.py $(CHAPTERS)

@@ -1,23 +1,17 @@
-"""`make bench`: print every ratio beside what was asked for, and the peak memory of our side.
+"""`python -m benchmarks`: print every ratio beside what was asked for, and the peak memory of our side.
 
 Both sides of a ratio run in this process, on one BLAS thread, on generated data; the best of several runs counts.
 Ends with an error if a ratio misses its limit.
 """
 
-import os
-
-os.environ["OPENBLAS_NUM_THREADS"] = "1"
-
-import sys
 import time
-import tracemalloc
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import cvxpy as cp
 import numpy as np
 
+from benchmarks import EPSILONS, best, peak, report
 from lib import (
     allocation,
     census,
@@ -39,27 +33,6 @@ from lib.objective import Quadratic
 from lib.solve import Penalty
 
 N, D = 370_000, 13
-EPSILONS = (3.2, 1.6, 0.8, 0.4, 0.2, 0.1)
-
-
-def best(run: Callable[[], Any], repeats: int = 7) -> float:
-    """Return the shortest time of one run, in milliseconds."""
-    run()
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - start)
-    return 1e3 * min(times)
-
-
-def peak(run: Callable[[], Any]) -> float:
-    """Return the most memory a run holds beyond its inputs, in megabytes."""
-    tracemalloc.start()
-    run()
-    held = tracemalloc.get_traced_memory()[1] / 1e6
-    tracemalloc.stop()
-    return held
 
 
 def repaired(released: release.Release) -> np.ndarray:
@@ -101,7 +74,7 @@ def sweep() -> list[tuple[str, float, str, float]]:
     budgets = np.array(EPSILONS)
 
     def ours() -> Any:
-        return experiment.sweep(X, y, box, [method], EPSILONS, protocol, random_state=3)
+        return experiment.sweep(X, y, box, [method], EPSILONS, protocol, random_state=3, progress=False)
 
     def refit(repeats: int) -> np.ndarray:
         Z, t = box.scale(X, y)
@@ -207,16 +180,9 @@ def people() -> list[tuple[str, float, str, float]]:
 
 def main() -> None:
     """Run all, print a table, and fail if a limit is missed."""
-    missed = []
-    print(f"{'what':58}{'ratio':>8}  {'asked':14}{'peak MB':>8}")
-    for case in (single_fit, sweep, elastic_net, histograms, reweighted, people):
-        for name, ratio, asked, memory in case():
-            print(f"{name:58}{ratio:8.2f}  {asked:14}{memory:8.1f}", flush=True)
-            limit = float(asked.split()[-1])
-            if ratio > limit if "most" in asked else ratio < limit:
-                missed.append(name)
-    if missed:
-        sys.exit("missed: " + "; ".join(missed))
+    cases = (single_fit, sweep, elastic_net, histograms, reweighted, people)
+    rows = (row for case in cases for row in case())
+    report(((name, ratio, asked, f"{memory:8.1f}") for name, ratio, asked, memory in rows), " peak MB")
 
 
 if __name__ == "__main__":

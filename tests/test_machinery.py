@@ -96,13 +96,15 @@ SMALL = '''"""A library of one constant and one file."""
 
 from pathlib import Path
 
+from tqdm import tqdm
+
 SCALE = 2.5
 FACTOR = 2.0
 
 
 def total():
     text = (Path(__file__).parents[1] / "data" / "small.csv").read_text()
-    return sum(float(line) for line in text.split())
+    return sum(float(line) for line in tqdm(text.split()))  # shows a bar by hand, and none in the book
 '''
 
 CLAIM = """- id: SM-ONE
@@ -120,11 +122,12 @@ OTHER_CLAIM = CLAIM.replace("SM-ONE", "SM-TWO")
 
 MADE = {
     "_toc.yml": "format: jb-book\nroot: book/index\nchapters:\n  - file: book/part/first\n  - file: book/part/second\n"
-    "  - file: book/part/third\n  - file: book/bibliography\n",
+    "  - file: book/part/third\n  - file: book/part/status\n  - file: book/bibliography\n",
     "book/index.md": "# A small book\n\nIt has [one](part/first.md), [two](part/second.md), [three](part/third.md).\n",
     "book/part/first.md": HEADER + FIRST,
     "book/part/second.md": HEADER + SECOND,
     "book/part/third.md": HEADER + THIRD,
+    "book/part/status.md": "# Status\n\nWhat the chapters took to run:\n\n```{nb-exec-table}\n```\n",
     "book/references.bib": "@article{small, author={Small, Ann}, title={Small}, journal={Small}, year={2012}}\n",
     "book/verdicts/claims/part/first.yml": CLAIM,
     "data/small.csv": "1\n2\n",
@@ -207,6 +210,7 @@ def forget_cell(cells):
 
 
 FIRST_PAGE, SECOND_PAGE, THIRD_PAGE = (f"book/part/{name}.md" for name in ("first", "second", "third"))
+TIMES = "---\ntags: [timing]\nmystnb:\n  figure:\n    caption: Times on the computer that made this page."
 SECOND_STORED = "tests/reference/part/second.ipynb"
 CLAIMS = "book/verdicts/claims/part/first.yml"
 TEST_BOOK = "tests/test_book.py"
@@ -281,6 +285,16 @@ SABOTAGE = {
     "a cell without a claim": (lambda copy: (copy / CLAIMS).write_text(OTHER_CLAIM), TEST_BOOK, "claim-sm-one"),
     "a claim without a test": (swap("tests/test_small.py", "test_scale", "test_other"), TEST_BOOK, "has no test_scale"),
     "a figure without its table": (swap(THIRD_PAGE, "plot.numbers(axes)", "axes"), TEST_BOOK, "plot.numbers"),
+    "a figure of times that does not say whose": (
+        swap(THIRD_PAGE, "---\nmystnb", "---\ntags: [timing]\nmystnb"),
+        TEST_BOOK,
+        "computer that made this page",
+    ),
+    "a table of times": (
+        swap(THIRD_PAGE, "---\nmystnb:\n  figure:\n    caption: A line.", TIMES),
+        TEST_BOOK,
+        "a time cannot be compared",
+    ),
 }
 
 
@@ -342,6 +356,17 @@ def test_build_again_uses_the_cache(restored):
     assert code == 0, output
     assert "Executed notebook" not in output, "nothing had changed, but a chapter ran again"
     assert "0.6667" in shown(restored)
+
+
+def test_status_page_has_every_chapter_also_when_outputs_come_from_the_cache(restored):
+    code, output = build(restored, "--all")
+    assert code == 0, output
+    page = (restored / "_build/html/book/part/status.html").read_text(encoding="utf-8")
+    table = page[page.index("<tbody>") : page.index("</tbody>")]
+    titles = [table.index(f'"{name}.html"') for name in ("first", "second", "third")]
+    assert titles == sorted(titles), "not in the order of the book"
+    assert table.count("<tr") == len(titles) + 2
+    assert "not measured" not in table
 
 
 @pytest.mark.parametrize(

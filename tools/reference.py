@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as in the book and in the tests
+os.environ["TQDM_DISABLE"] = "1"  # progress bars are for readers
 
 import jupytext
 import nbformat
