@@ -155,6 +155,12 @@ def rows(X: Any, y: Any, d: int | None = None) -> tuple[NDArray[Any], NDArray[An
     different lengths, and entries that are not real numbers.
     """
     X, y = numeric(X, "X"), numeric(y, "y")
+    shapes(X, y, d)
+    return X, y
+
+
+def shapes(X: Any, y: Any, d: int | None = None) -> None:
+    """Raise the errors of `rows` that the shapes alone decide."""
     if X.ndim != 2:
         raise InputError(f"X has shape {X.shape}: give one row per record and one column per predictor")
     if y.ndim != 1:
@@ -167,7 +173,6 @@ def rows(X: Any, y: Any, d: int | None = None) -> tuple[NDArray[Any], NDArray[An
         raise InputError(f"X has {len(X)} records and y has {len(y)}: give one response per record")
     if len(X) < 2:
         raise InputError(f"there are {len(X)} records: give at least two")
-    return X, y
 
 
 def all_finite(array: NDArray[Any], name: str) -> None:

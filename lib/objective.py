@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from lib import checks
+from lib import checks, stream
 from lib.checks import FloatArray, InputError
 from lib.domain import BLOCK, Domain
 
@@ -157,8 +158,8 @@ def linear(X: ArrayLike, y: ArrayLike, domain: Domain) -> Quadratic:
 
     Parameters
     ----------
-    X : array of shape (n, d), in the user's units
-    y : array of shape (n,), in the user's units
+    X, y : arrays of shape (n, d) and (n,), in the user's units
+        In memory, or Dask arrays: see `moments`.
     domain : Domain
         Public bounds of both.
 
@@ -189,9 +190,9 @@ def logistic(X: ArrayLike, y: ArrayLike, domain: Domain, loss: Loss = TAYLOR) ->
 
     Parameters
     ----------
-    X : array of shape (n, d), in the user's units
-    y : array of shape (n,)
-        One of two labels, the ends of `domain.response`; 001 has 0 and 1.
+    X, y : arrays of shape (n, d) and (n,), in the user's units
+        In memory, or Dask arrays: see `moments`. The response is one of two labels, the ends of `domain.response`; 001
+        has 0 and 1.
     domain : Domain
     loss : Loss
         Which quadratic; the default is 001's, to the second order around zero (Eq. 9).
@@ -211,9 +212,7 @@ def logistic(X: ArrayLike, y: ArrayLike, domain: Domain, loss: Loss = TAYLOR) ->
     checks.instance(loss, Loss, "loss")
     if not loss.labels:
         raise InputError("the loss is not one of labels: give TAYLOR, or another quadratic for the logistic loss")
-    checks.instance(domain, Domain, "domain")
-    check_labels(y, domain)
-    return from_gram(moments(X, y, domain), domain, loss)
+    return from_gram(moments(X, y, domain, labels=True), domain, loss)
 
 
 def check_labels(y: ArrayLike, domain: Domain) -> None:
@@ -224,10 +223,19 @@ def check_labels(y: ArrayLike, domain: Domain) -> None:
         raise InputError(f"y holds {other.flat[0]}: give one of the two labels {domain.response} of the domain")
 
 
-def moments(X: ArrayLike, y: ArrayLike, domain: Domain) -> FloatArray:
+def moments(X: ArrayLike, y: ArrayLike, domain: Domain, *, labels: bool = False) -> FloatArray:
     """Return sum (t, x)(t, x)' of the clipped, scaled records, of shape (p + 1, p + 1), the response first.
 
     Rows are read once, block by block: memory beyond the input is one block.
+
+    Parameters
+    ----------
+    X, y : arrays of shape (n, d) and (n,), in the user's units
+        Or Dask arrays, such as `stream.parquet` returns: then memory is that of the chunks being worked on. Their sum
+        is that of the same rows in memory but for rounding, because chunks are added in another order.
+    domain : Domain
+    labels : bool
+        Refuse a response that is not one of the two ends of `domain.response`.
 
     Examples
     --------
@@ -236,11 +244,19 @@ def moments(X: ArrayLike, y: ArrayLike, domain: Domain) -> FloatArray:
     [[2.0, 0.5], [0.5, 1.25]]
     """
     checks.instance(domain, Domain, "domain")
-    rows, target = checks.rows(X, y, domain.d)
+    add = partial(_moments, domain=domain, labels=checks.flag(labels, "labels"))
+    if stream.lazy(X) or stream.lazy(y):
+        return stream.add_up(add, X, y, domain.d, domain.p + 1)
+    return add(*checks.rows(X, y, domain.d))
+
+
+def _moments(rows: NDArray[Any], target: NDArray[Any], domain: Domain, labels: bool) -> FloatArray:
     block = np.empty((min(BLOCK, len(rows)), domain.p + 1))
     gram = np.zeros((domain.p + 1, domain.p + 1))
     for start in range(0, len(rows), BLOCK):
         part = block[: min(BLOCK, len(rows) - start)]
+        if labels:
+            check_labels(target[start : start + BLOCK], domain)
         domain.scale_block(rows[start : start + BLOCK], target[start : start + BLOCK], part)
         gram += part.T @ part
     return gram
