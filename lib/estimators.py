@@ -107,6 +107,8 @@ class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  
     def fit(self, X: Any, y: Any, *, budget: Budget | None = None) -> Self:
         """Release the objective of these records, charge the budget if there is one, and minimise.
 
+        Records beyond memory are Dask arrays, such as `stream.parquet` returns.
+
         Raises
         ------
         InputError

@@ -189,13 +189,13 @@ MUTANTS = {
         "test_objective.py -k row_by_row",
     ),
     "first row of a fold lost": (
-        "experiment.py",
+        "splits.py",
         "block[edges[fold] : edges[fold + 1]]",
         "block[edges[fold] + 1 : edges[fold + 1]]",
         "test_experiment.py -k fold_moments",
     ),
     "trained on the test fold": (
-        "experiment.py",
+        "splits.py",
         "total.M - test.M",
         "total.M",
         "test_experiment.py -k 'training or scikit'",
