@@ -315,7 +315,7 @@ def _errors(theta: FloatArray, partition: Partition, metrics: tuple[Metric, ...]
         found["mse"] = excess * partition.domain.half_width**2
         found["rmse"] = np.sqrt(found["mse"])
     if of_labels := tuple(metric for metric in metrics if metric in scores.OF_LABELS):
-        pairs = zip(theta, partition.test_rows(), strict=True)
+        pairs = zip(theta, partition.test_rows, strict=True)
         each = [scores.of_labels(one, Z, t > 0, of_labels) for one, (Z, t) in pairs]
         found |= {metric: np.array([values[metric] for values in each]) for metric in of_labels}
     return {metric: found[metric] for metric in metrics}

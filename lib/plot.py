@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from cycler import cycler
 from matplotlib.axes import Axes
+from matplotlib.cbook import boxplot_stats
 from matplotlib.collections import FillBetweenPolyCollection
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
@@ -22,6 +23,9 @@ from lib import checks
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
+
+BOX = "box"  # mark of the lines that make up box plots: `drawn` reads them together
+PARTS = ("boxes", "medians", "caps", "fliers")
 
 STYLE: Any = {
     "figure.figsize": (7.0, 4.2),
@@ -168,7 +172,7 @@ def curves(axes: Axes, x: object, series: dict[str, object], *, xlabel: str, yla
 
 
 def drawn(axes: Axes, points: int = 6) -> pd.DataFrame:
-    """Return the numbers a figure shows, read back from its lines, bands and bars, for the table below it.
+    """Return the numbers a figure shows, read back from its lines, bands, bars and boxes, for its table.
 
     Reading them from the figure and not from the data means that the checked table is of what is drawn.
 
@@ -191,7 +195,7 @@ def drawn(axes: Axes, points: int = 6) -> pd.DataFrame:
     """
     checks.count(points, "points", 2)
     rows: list[tuple[str, float, float]] = []
-    for line in axes.lines:
+    for line in (line for line in axes.lines if line.get_gid() != BOX):
         rows += _sampled(str(line.get_label()), np.asarray(line.get_xdata()), np.asarray(line.get_ydata()), points)
     for number, band in enumerate(c for c in axes.collections if isinstance(c, FillBetweenPolyCollection)):
         label = str(band.get_label()).lstrip("_")
@@ -204,6 +208,8 @@ def drawn(axes: Axes, points: int = 6) -> pd.DataFrame:
         bars = container.patches
         centres = np.array([bar.get_x() + bar.get_width() / 2 for bar in bars])
         rows += _sampled(str(container.get_label()), centres, np.array([bar.get_height() for bar in bars]), points)
+    for name, x, y in _boxes(axes):
+        rows += _sampled(name, x, y, points)
     return pd.DataFrame(rows, columns=["series", "x", "y"])
 
 
@@ -243,3 +249,70 @@ def _plain(label: str) -> str:
 def _sampled(label: str, x: np.ndarray, y: np.ndarray, points: int) -> list[tuple[str, float, float]]:
     keep = np.unique(np.linspace(0, len(x) - 1, min(points, len(x))).round().astype(int))
     return [(label, float(x[k]), float(y[k])) for k in keep]
+
+
+def boxes(axes: Axes, frame: pd.DataFrame, *, label: str = "test RMSE") -> None:
+    """Draw a box for each epsilon: quartiles, median, whiskers, and outliers as points.
+
+    Whiskers end at the furthest values within one and a half lengths of the box; what lies beyond is an outlier.
+
+    Parameters
+    ----------
+    axes : matplotlib axes
+    frame : frame from `experiment.sweep`, one method and one metric only
+    label : str
+        Of the vertical axis.
+
+    Examples
+    --------
+    >>> fig, (axes,) = figure()
+    >>> boxes(axes, pd.DataFrame({"epsilon": 1.0, "value": [1.0, 2.0, 3.0, 4.0, 90.0]}))
+    >>> numbers(axes)[["median", "outliers", "largest"]].values.tolist()
+    [[3.0, 1.0, 90.0]]
+    """
+    groups = dict(list(frame.groupby("epsilon")["value"]))
+    grid = np.array(list(groups))
+    look = {"color": COLOURS[0]}
+    drawn = axes.bxp(
+        boxplot_stats([values.to_numpy() for values in groups.values()]),
+        positions=grid,
+        widths=grid / 2,
+        manage_ticks=False,
+        boxprops=look,
+        whiskerprops=look,
+        capprops=look,
+        medianprops={"color": COLOURS[1], "linewidth": 2.2},
+        flierprops={"marker": "o", "markersize": 4, "markeredgecolor": COLOURS[0], "alpha": 0.6},
+    )
+    for part, lines in drawn.items():
+        for line in lines:
+            line.set(gid=BOX, label=f"_{part}")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.set_xlabel(r"privacy budget $\varepsilon$ (smaller is more private)")
+    axes.set_ylabel(label)
+
+
+def _boxes(axes: Axes) -> list[tuple[str, np.ndarray, np.ndarray]]:
+    """Return each number of the box plots on the axes, as (name, x, y) with one entry per box."""
+    lines: dict[str, list[Any]] = {part: [] for part in PARTS}
+    for line in (line for line in axes.lines if line.get_gid() == BOX):
+        lines.setdefault(str(line.get_label()).lstrip("_"), []).append(line)
+    if not lines["boxes"]:
+        return []
+    heights = {part: [np.asarray(line.get_ydata(), dtype=float) for line in found] for part, found in lines.items()}
+    caps = np.array([height[0] for height in heights["caps"]]).reshape(-1, 2)
+    ends = np.array([[height.min(), height.max()] for height in heights["boxes"]])
+    x = np.array([np.mean(np.unique(line.get_xdata())) for line in lines["medians"]])
+    columns = {
+        "lower whisker": caps[:, 0],
+        "lower quartile": ends[:, 0],
+        "median": np.array([height[0] for height in heights["medians"]]),
+        "upper quartile": ends[:, 1],
+        "upper whisker": caps[:, 1],
+        "outliers": np.array([float(len(height)) for height in heights["fliers"]]),
+        "largest": np.array([max([cap, *beyond]) for cap, beyond in zip(caps[:, 1], heights["fliers"], strict=True)]),
+    }
+    return [(name, x, y) for name, y in columns.items()]

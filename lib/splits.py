@@ -133,11 +133,11 @@ class Partition:
             rows = self.labels != fold
             yield self.X[rows], self.y[rows]
 
-    def test_rows(self) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Yield the scaled rows Z of each test set, and its scaled responses t."""
-        for fold in self.tested:
-            rows = self.table[self.labels == fold]
-            yield rows[:, 1:], rows[:, 0]
+    @cached_property
+    def test_rows(self) -> list[tuple[FloatArray, FloatArray]]:
+        """The scaled rows Z of each test set, and its scaled responses t; gathered once for all methods."""
+        parts = [self.table[self.labels == fold] for fold in self.tested]
+        return [(rows[:, 1:], rows[:, 0]) for rows in parts]
 
 
 def draw(

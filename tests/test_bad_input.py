@@ -514,6 +514,7 @@ CASES = {
         (r"the band is \(0.8, 0.2\): give", lambda: experiment.summarise(FRAME, 0.8, 0.2)),
         (r"the band is \(-1, 0.2\)", lambda: experiment.summarise(FRAME, -1, 0.2)),
         ("the band is", lambda: experiment.summarise(FRAME, NAN, 0.2)),
+        ("by is .* no column 'rate': give", lambda: experiment.summarise(FRAME, by=["method", "rate"])),
     ],
     "report.number": [
         ("digits is 0: give", lambda: report.number(1.0, 0)),
@@ -535,6 +536,7 @@ CASES = {
         ("no values: give", lambda: ledger.Claim(**CLAIM | {"values": {}})),
     ],
     "ledger.check": [("no claim 'NO-1': add it", lambda: ledger.check("NO-1", x=1))],
+    "ledger.outcomes": [("no claim names the chapter 'no/where': check", lambda: ledger.outcomes("no/where"))],
     "ledger.box": [("no claim names the chapter 'no/where': check", lambda: ledger.box("no/where"))],
     "datasets.wine": [("nowhere.csv is missing", lambda: datasets.wine("nowhere.csv"))],
     "datasets.verified": [
@@ -574,7 +576,6 @@ EXEMPT = {
     "splits.Holdout.labels": "inner step of sweep",
     "splits.Partition.train": "inner step of sweep",
     "splits.Partition.training_rows": "inner step of sweep",
-    "splits.Partition.test_rows": "inner step of sweep",
     "splits.draw": "inner step of sweep, which checks",
     "experiment.RowMethod": "a record of the user's own function",
     "experiment.Method.coefficients": "inner step of sweep",
@@ -588,6 +589,8 @@ EXEMPT = {
     "plot.figure": "matplotlib checks it",
     "plot.style": "any index will do",
     "plot.bands": "draws what summarise returns",
+    "plot.series": "draws what summarise returns",
+    "plot.boxes": "draws what sweep returns",
     "plot.curves": "matplotlib checks it",
     "ledger.Claim.differences": "compares anything; test_ledger",
     "ledger.load": "test_ledger, which writes bad files",

@@ -1,8 +1,8 @@
 """The claims ledger: a number that is not in it, or not the same, stops the build."""
 
 import ast
-import re
 import math
+import re
 from pathlib import Path
 
 import numpy as np

@@ -172,3 +172,39 @@ def test_numbers_of_equal_labels_are_not_merged(axes):
     plot.curves(axes, [0, 1], {"a": [1, 2]}, xlabel="", ylabel="")
     plot.curves(axes, [0, 1], {"a": [3, 4]}, xlabel="", ylabel="")
     assert plot.numbers(axes)["a"].tolist() == [1.0, 2.0, 3.0, 4.0]
+
+
+def test_boxes_are_those_of_the_values(axes):
+    rng = np.random.default_rng(1)
+    values = {
+        0.1: np.r_[rng.uniform(1, 2, 49), 40.0],
+        1.0: rng.uniform(1, 2, 50),
+        10.0: np.r_[0.001, rng.uniform(1, 2, 19)],
+    }
+    frame = pd.concat(pd.DataFrame({"epsilon": epsilon, "value": v}) for epsilon, v in values.items())
+    plot.boxes(axes, frame, label="error")
+    table = plot.numbers(axes)
+    assert table.iloc[:, 0].tolist() == pytest.approx(list(values))
+    for row, v in zip(table.to_dict("records"), values.values(), strict=True):
+        low, middle, high = np.quantile(v, [0.25, 0.5, 0.75])
+        inside = v[(v >= low - 1.5 * (high - low)) & (v <= high + 1.5 * (high - low))]
+        assert row["lower quartile"] == pytest.approx(low)
+        assert row["median"] == pytest.approx(middle)
+        assert row["upper quartile"] == pytest.approx(high)
+        assert (row["lower whisker"], row["upper whisker"]) == pytest.approx((inside.min(), inside.max()))
+        assert row["outliers"] == len(v) - len(inside)
+        assert row["largest"] == v.max()
+    assert table["outliers"].tolist() == [1, 0, 1]
+    assert axes.get_xscale() == axes.get_yscale() == "log"
+
+
+def test_boxes_beside_lines(axes):
+    plot.curves(axes, [1.0], {"line": [5.0]}, xlabel="x", ylabel="y")
+    plot.boxes(axes, pd.DataFrame({"epsilon": [1.0, 1.0, 1.0], "value": [1.0, 2.0, 3.0]}))
+    table = plot.drawn(axes)
+    assert series(table, "line") == ([1.0], [5.0])
+    assert series(table, "median") == ([1.0], [2.0])
+    assert set(table["series"]) == {"line", "median", "outliers", "largest", "lower whisker", "upper whisker"} | {
+        "lower quartile",
+        "upper quartile",
+    }

@@ -269,7 +269,7 @@ def test_partition_gives_each_record_to_one_side():
     table, labels = BOX.table(X, Y), CrossValidation(1, 4).labels(len(Y), np.random.default_rng(1))
     partition = splits.Partition(X, Y, table, BOX, labels, (0, 1, 2, 3))
     assert partition.sizes.tolist() == [100] * 4
-    tested = [Z for Z, _ in partition.test_rows()]
+    tested = [Z for Z, _ in partition.test_rows]
     trained = [rows for rows, _ in partition.training_rows()]
     assert [len(rows) for rows in tested] == [100] * 4
     assert [len(rows) for rows in trained] == [300] * 4

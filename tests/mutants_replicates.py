@@ -1,0 +1,52 @@
+"""Faults to put into lib.replicates, and the tests that must notice."""
+
+MUTANTS = {
+    "tested on training records": (
+        "replicates.py",
+        "misses[name] = y[n:] - fit.model.predict(X[n:])",
+        "misses[name] = y[: n // TEST] - fit.model.predict(X[: n // TEST])",
+        "test_park_welling.py -k fresh_records",
+    ),
+    "all plans share their noise": (
+        "replicates.py",
+        "zlib.crc32(name.encode())",
+        "list(plans).index(name)",
+        "test_park_welling.py -k is_the_protocol",
+    ),
+    "all data sets the same": (
+        "replicates.py",
+        "data = noise.spawn(root, n, repeat, 0)",
+        "data = noise.spawn(root, n, 0, 0)",
+        "test_park_welling.py -k fresh_records",
+    ),
+    "bounds from the data without a word": (
+        "replicates.py",
+        'if checks.flag(maxima, "maxima"):',
+        'if checks.flag(maxima, "maxima") and not repeats:',
+        "test_park_welling.py -k leak",
+    ),
+    "loss against the plain fit of another data set": (
+        "replicates.py",
+        "base.reindex(own.index)",
+        "base.iloc[::-1].set_axis(base.index).reindex(own.index)",
+        "test_park_welling.py -k pairs",
+    ),
+    "crossing on a linear axis": (
+        "replicates.py",
+        "high, low = math.log(losses[k - 1]), math.log(losses[k])",
+        "high, low, level = losses[k - 1], losses[k], math.exp(level)",
+        "test_park_welling.py -k power_law",
+    ),
+    "mean of the one-sided noise forgotten": (
+        "replicates.py",
+        "second.degrees * (second.degrees + p + 1) * second.scale**4",
+        "second.degrees * (p + 1) * second.scale**4",
+        "test_park_welling.py -k disturbance",
+    ),
+    "row method trained on the test fold": (
+        "replicates.py",
+        "partition.labels != fold for fold",
+        "partition.labels == fold for fold",
+        "test_park_welling.py -k row_methods",
+    ),
+}
