@@ -85,6 +85,10 @@ class RowMethod:
     private: bool = True
     repeats: int | None = None
 
+    def __post_init__(self) -> None:
+        if self.repeats is not None:
+            checks.count(self.repeats, "repeats")
+
     def coefficients(self, partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Return theta of every split and budget, of shape (s, e, p), or (s, 1, p)."""
         return self.fit(partition, epsilons, rng)
@@ -247,12 +251,13 @@ def sweep(
         check_labels(target, domain)
     root = noise.seed_sequence(random_state)
     table = domain.table(rows, target)
+    partitions = [k for k in range(protocol.repeats) if any(method.takes_part(k) for method in methods)]
     tasks = (
         delayed(_partition)(rows, target, table, domain, methods, budgets, protocol, root, repeat, tuple(metrics))
-        for repeat in range(protocol.repeats)
+        for repeat in partitions
     )
     results = Parallel(n_jobs=jobs, return_as="generator")(tasks)
-    bar = tqdm(results, total=protocol.repeats, delay=PATIENCE) if progress else results
+    bar = tqdm(results, total=len(partitions), delay=PATIENCE) if progress else results
     return pd.concat(bar, ignore_index=True)
 
 

@@ -232,6 +232,11 @@ def test_a_slow_method_takes_part_in_its_partitions_only():
     pd.testing.assert_frame_equal(frame[frame["method"] == "op"].reset_index(drop=True), part, check_exact=True)
 
 
+def test_partitions_without_a_method_are_left_out():
+    frame = run([rivals.objective_perturbation("op", repeats=2)], CrossValidation(4, 3), metrics=("misclassified",))
+    assert frame["repeat"].unique().tolist() == [0, 1]
+
+
 @pytest.mark.slow
 def test_workers_change_nothing_for_methods_that_read_rows():
     methods = [
