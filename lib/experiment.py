@@ -8,9 +8,9 @@ Only labels are counted row by row, in one matrix product for all coefficients, 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -86,8 +86,7 @@ class RowMethod:
     repeats: int | None = None
 
     def __post_init__(self) -> None:
-        if self.repeats is not None:
-            checks.count(self.repeats, "repeats")
+        checks.count(1 if self.repeats is None else self.repeats, "repeats")
 
     def coefficients(self, partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Return theta of every split and budget, of shape (s, e, p), or (s, 1, p)."""
@@ -245,9 +244,13 @@ def sweep(
     budgets = np.atleast_1d(checks.epsilons(epsilons))
     checks.instance(domain, Domain, "domain")
     checks.instance(protocol, (CrossValidation, Holdout), "protocol")
-    _check(methods, metrics)
+    check_methods(methods)
+    if not metrics:
+        raise InputError("there are no metrics: give 'mse', 'rmse' or both")
+    for metric in metrics:
+        checks.choice(metric, METRICS, "metric")
     rows, target = checks.rows(X, y, domain.d)
-    if any(metric in scores.OF_LABELS for metric in metrics) or any(_labelled(method) for method in methods):
+    if set(metrics) & set(scores.OF_LABELS) or any(isinstance(m, Method) and m.loss.labels for m in methods):
         check_labels(target, domain)
     root = noise.seed_sequence(random_state)
     table = domain.table(rows, target)
@@ -261,21 +264,14 @@ def sweep(
     return pd.concat(bar, ignore_index=True)
 
 
-def _check(methods: Sequence[Method | RowMethod], metrics: Sequence[Metric]) -> None:
+def check_methods(methods: Sequence[Method | RowMethod]) -> None:
+    """Raise `InputError` unless these are methods, at least one, each with a name of its own."""
     checks.instance(methods, (list, tuple), "methods")
     for method in methods:
         checks.instance(method, (Method, RowMethod), "a method")
     names = [method.name for method in methods]
     if len(set(names)) != len(names) or not names:
         raise InputError(f"method names are {names}: give at least one method, and each a name of its own")
-    if not metrics:
-        raise InputError("there are no metrics: give 'mse', 'rmse' or both")
-    for metric in metrics:
-        checks.choice(metric, METRICS, "metric")
-
-
-def _labelled(method: Method | RowMethod) -> bool:
-    return isinstance(method, Method) and method.loss.labels
 
 
 def _partition(
@@ -292,24 +288,41 @@ def _partition(
 ) -> pd.DataFrame:
     partition = splits.draw(X, y, table, domain, protocol, noise.spawn(root, repeat, 0))
     frames = []
+    for keys, theta in fitted(partition, methods, epsilons, root, repeat):
+        for metric, value in _errors(theta, partition, metrics).items():
+            frames.append(pd.DataFrame(keys | {"metric": metric, "value": value.ravel()}))
+    return pd.concat(frames, ignore_index=True)
+
+
+def fitted(
+    partition: Partition,
+    methods: Sequence[Method | RowMethod],
+    epsilons: FloatArray,
+    root: np.random.SeedSequence,
+    repeat: int,
+) -> Iterator[tuple[dict[str, Any], FloatArray]]:
+    """Yield the fits of each method that takes part, theta of shape (s, e, p), and the columns that name them.
+
+    Parameters
+    ----------
+    partition : Partition
+    methods : sequence of Method or RowMethod
+    epsilons : array of shape (e,)
+    root : SeedSequence
+    repeat : int
+        Number of the partition.
+    """
     for method in methods:
         if not method.takes_part(repeat):
             continue
         theta = method.coefficients(partition, epsilons, method_generator(root, repeat, method))
-        expected = (len(partition.tested), len(epsilons) if method.private else 1, domain.p)
+        expected = (len(partition.tested), len(epsilons) if method.private else 1, partition.domain.p)
         if theta.ndim != 3 or theta.shape[1:] != expected[1:] or theta.shape[0] not in (1, expected[0]):
             raise InputError(f"{method.name!r} returned coefficients of shape {theta.shape}: give {expected}")
-        theta = np.broadcast_to(theta, expected)
-        fold, column = np.indices(theta.shape[:2])
-        keys = {
-            "method": method.name,
-            "epsilon": epsilons[column.ravel()] if method.private else np.inf,
-            "repeat": repeat,
-            "fold": fold.ravel(),
-        }
-        for metric, value in _errors(theta, partition, metrics).items():
-            frames.append(pd.DataFrame(keys | {"metric": metric, "value": value.ravel()}))
-    return pd.concat(frames, ignore_index=True)
+        fold, column = np.indices(expected[:2])
+        epsilon = epsilons[column.ravel()] if method.private else np.inf
+        keys = {"method": method.name, "epsilon": epsilon, "repeat": repeat, "fold": fold.ravel()}
+        yield keys, np.broadcast_to(theta, expected)
 
 
 def _errors(theta: FloatArray, partition: Partition, metrics: tuple[Metric, ...]) -> dict[str, FloatArray]:

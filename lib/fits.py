@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from lib import checks, logistic, noise, splits
 from lib.checks import FloatArray, InputError
 from lib.domain import Domain
-from lib.experiment import Method, RowMethod, method_generator
+from lib.experiment import Method, RowMethod, check_methods, fitted
 from lib.noise import RandomState
 from lib.splits import CrossValidation, Holdout, Partition, Protocol
 
@@ -57,19 +57,15 @@ def measured(
     budgets = np.atleast_1d(checks.epsilons(epsilons))
     checks.instance(domain, Domain, "domain")
     checks.instance(protocol, (CrossValidation, Holdout), "protocol")
-    checks.instance(methods, (list, tuple), "methods")
-    for method in methods:
-        checks.instance(method, (Method, RowMethod), "a method")
+    check_methods(methods)
     if not callable(measure):
         raise InputError(f"measure is {measure!r}: give a function of (partition, theta, rng), such as fits.roc(rates)")
-    names = [method.name for method in methods]
-    if len(set(names)) != len(names) or not names:
-        raise InputError(f"method names are {names}: give at least one method, and each a name of its own")
     rows, target = checks.rows(X, y, domain.d)
     root, table = noise.seed_sequence(random_state), domain.table(rows, target)
     tasks = (
         delayed(_partition)(rows, target, table, domain, methods, budgets, protocol, measure, root, repeat)
         for repeat in range(protocol.repeats)
+        if any(method.takes_part(repeat) for method in methods)
     )
     return pd.concat(Parallel(n_jobs=jobs)(tasks), ignore_index=True)
 
@@ -88,13 +84,7 @@ def _partition(
 ) -> pd.DataFrame:
     partition = splits.draw(X, y, table, domain, protocol, noise.spawn(root, repeat, 0))
     frames = []
-    for method in methods:
-        if not method.takes_part(repeat):
-            continue
-        theta = method.coefficients(partition, budgets, method_generator(root, repeat, method))
-        fold, column = np.indices(theta.shape[:2])
-        epsilon = budgets[column.ravel()] if method.private else np.inf
-        keys = {"method": method.name, "epsilon": epsilon, "repeat": repeat, "fold": fold.ravel()}
+    for keys, theta in fitted(partition, methods, budgets, root, repeat):
         found = measure(partition, theta, noise.spawn(root, repeat, 2))
         frames += [pd.DataFrame(keys | {"metric": name, "value": value.ravel()}) for name, value in found.items()]
     return pd.concat(frames, ignore_index=True)

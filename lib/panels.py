@@ -23,7 +23,7 @@ from lib.splits import Partition, Protocol
 
 Lines = list[tuple[Box, list[Method | RowMethod]]]  # methods, by the box whose records they read
 
-ONCE, TWICE = 1, 2  # partitions in which slow methods take part; a chapter that uses them says so
+ONCE, TWICE, TEN = 1, 2, 10  # partitions in which methods that are slow, or hardly vary, take part
 BEST = "this book's"
 READINGS = {  # of the scaling: from the corner, as footnote 1 of 001 has it, or to [-1, 1]; with a constant column
     "as printed": (True, False),
@@ -56,15 +56,16 @@ def published(data: Dataset, loss: Loss = SQUARED, *, centred: bool = False) -> 
     _check(data, loss)
     recipe = replace(PAPER, corner=not checks.flag(centred, "centred"), intercept=bool(centred))
     box = data.box(corner=recipe.corner, intercept=recipe.intercept)
-    plain: list[Method | RowMethod]
+    plain: Method | RowMethod
+    more: list[Method | RowMethod]
     if loss.labels:
-        plain = [logistic_regression("NoPrivacy", repeats=TWICE), no_privacy("Truncated", loss=loss)]
-        more: list[Method | RowMethod] = [RowMethod("always no", _zero, private=False, repeats=ONCE)]
+        plain = logistic_regression("NoPrivacy", repeats=TWICE)
+        more = [no_privacy("Truncated", loss=loss), RowMethod("always no", _zero, private=False, repeats=ONCE)]
     else:
-        plain = [no_privacy("NoPrivacy")]
+        plain = no_privacy("NoPrivacy")
         more = [Method("FM, no noise", partial(_no_noise, recipe=recipe)), functional_mechanism("FM, tight", box)]
     rows = [dpme(labels=loss.labels, repeats=ONCE), filter_priority(labels=loss.labels, repeats=ONCE)]
-    return [(box, [*plain, Method("FM", recipe.fit, loss=loss), *more, *rows]), _best(data, loss)]
+    return [(box, [plain, Method("FM", recipe.fit, loss=loss), *more, *rows]), _best(data, loss)]
 
 
 def variants(data: Dataset, loss: Loss = SQUARED) -> Lines:
@@ -159,7 +160,8 @@ def _check(data: Dataset, loss: Loss) -> None:
 
 def _best(data: Dataset, loss: Loss) -> tuple[Box, list[Method | RowMethod]]:
     box = data.box(intercept=True)
-    return box, [mechanism(BEST, box, wishart.difference(box, 1.0, loss=loss), loss=loss)]
+    best = mechanism(BEST, box, wishart.difference(box, 1.0, loss=loss), loss=loss)
+    return box, [RowMethod(BEST, best.coefficients, repeats=TEN)]
 
 
 def _zero(partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from lib import checks, logistic, noise
 from lib.checks import FloatArray
 from lib.domain import Domain
-from lib.experiment import Method, RowMethod
+from lib.experiment import Method, RowMethod, check_methods
 from lib.noise import RandomState
 from lib.objective import check_labels, from_gram, moments
 from lib.splits import Partition
@@ -63,9 +63,7 @@ def fit_times(
     """
     budgets = np.atleast_1d(checks.epsilons(epsilons))
     checks.instance(domain, Domain, "domain")
-    checks.instance(methods, (list, tuple), "methods")
-    for method in methods:
-        checks.instance(method, (Method, RowMethod), "a method")
+    check_methods(methods)
     rows, target = checks.rows(X, y, domain.d)
     root = noise.seed_sequence(random_state)
     pairs = [(method, epsilon) for method in methods for epsilon in (budgets if method.private else [np.inf])]

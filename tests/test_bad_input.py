@@ -577,6 +577,8 @@ EXEMPT = {
     "splits.Partition.train": "inner step of sweep",
     "splits.Partition.training_rows": "inner step of sweep",
     "splits.draw": "inner step of sweep, which checks",
+    "experiment.fitted": "inner step of sweep",
+    "experiment.check_methods": "sweep calls it",
     "experiment.RowMethod": "a record of the user's own function",
     "experiment.Method.coefficients": "inner step of sweep",
     "experiment.Method.takes_part": "inner step of sweep",

@@ -5,7 +5,7 @@ that of the chapter, of which the record's tolerance is four. So a right one fai
 """
 
 import math
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -128,6 +128,42 @@ def ratio(of, to):
     return lambda e: np.median(e[:, of]) / np.median(e[:, to])
 
 
+# What the claims are about, of errors e with one column per method: agrees() resamples their rows.
+
+
+def gain_of_the_best(e):
+    """How far the first method is above the best, in per cent."""
+    return 100 * (np.median(e[:, 0]) / np.median(e, axis=0).min() - 1)
+
+
+def over_plain(k, e, plain):
+    return np.median(e[:, k]) / np.median(plain)
+
+
+def larger(k, e):
+    """How often method k errs more than the first."""
+    return (e[:, k] > e[:, 0]).mean()
+
+
+def cost(k, e):
+    """The excess of method k over the last, as a part of the first one's."""
+    return (ratio(k, 3)(e) - 1) / (ratio(0, 3)(e) - 1)
+
+
+def wider(e, f):
+    """How much more one method's values spread than the other's, in powers of ten."""
+    return np.log10(e.std() / f.std())
+
+
+def without_privacy(e):
+    return e[:, [0]].mean()
+
+
+def change(k, e):
+    """What method k and every second column after it change against the first column."""
+    return e[:, k::2].mean() - e[:, 0].mean()
+
+
 # --- Figures 3 and 4
 
 
@@ -152,8 +188,7 @@ def test_little_to_gain_and_much_to_lose(kind):
     shares = [one.rules["FM"], one.rules["printed"], *GRID, one.rules["variance"]]
     for epsilon, word in ((0.1, "tenth"), (1.0, "one")):
         found = errors(one, [one.dpba(epsilon, a) for a in shares], 40, seed=3)
-        best = lambda e: 100 * (np.median(e[:, 0]) / np.median(e, axis=0).min() - 1)  # noqa: E731
-        agrees("BA-FIG34-BEST", f"{kind}_{word}", best, found)
+        agrees("BA-FIG34-BEST", f"{kind}_{word}", gain_of_the_best, found)
         power = np.log10 if kind == "linear" else float
         agrees("BA-FIG34-RULE", f"{kind}_{word}", lambda e, power=power: power(ratio(1, 0)(e)), found)
 
@@ -199,8 +234,7 @@ def test_distance_to_the_baseline(kind):
             theta = model.coef_[0]
         plain.append(one.errors(theta[None], test))
     for k, word in enumerate(("printed", "best")[kind == "linear" :], start=int(kind == "linear")):
-        statistic = lambda e, f, k=k: np.median(e[:, k]) / np.median(f)  # noqa: E731
-        agrees("BA-FIG56-BASE", f"{kind}_{word}", statistic, found, np.array(plain))
+        agrees("BA-FIG56-BASE", f"{kind}_{word}", partial(over_plain, k), found, np.array(plain))
 
 
 def sensitive_scales(one, epsilon):
@@ -237,11 +271,10 @@ def with_others(one, epsilon, repeats, seed, score=None):
 def test_dpc_and_privr_are_behind_fm():
     one = task("US", "linear")
     found = with_others(one, 0.8, 100, seed=8)
-    larger = lambda k: lambda e: (e[:, k] > e[:, 0]).mean()  # noqa: E731
-    agrees("BA-FIG56-OTHERS", "dpc", larger(1), found)
-    agrees("BA-FIG56-OTHERS", "privr", larger(2), found)
+    agrees("BA-FIG56-OTHERS", "dpc", partial(larger, 1), found)
+    agrees("BA-FIG56-OTHERS", "privr", partial(larger, 2), found)
     pair = errors(one, [one.dpba(0.8, one.rules[rule]) for rule in ("FM", "printed")], 100, seed=18)
-    agrees("BA-FIG56-OTHERS", "dpba", larger(1), pair)
+    agrees("BA-FIG56-OTHERS", "dpba", partial(larger, 1), pair)
 
 
 def test_one_joint_release_costs_less_than_any_split():
@@ -269,8 +302,7 @@ def test_one_joint_release_costs_less_than_any_split():
         theta.append(np.linalg.solve(M, -v / 2))
         found.append(one.errors(np.array(theta), test))
     for k, name in enumerate(("joint", "wishart"), start=1):
-        cost = lambda e, k=k: (ratio(k, 3)(e) - 1) / (ratio(0, 3)(e) - 1)  # noqa: E731
-        agrees("BA-FIG56-NOISE", name, cost, np.array(found))
+        agrees("BA-FIG56-NOISE", name, partial(cost, k), np.array(found))
 
 
 def test_number_of_releases():
@@ -315,7 +347,6 @@ def test_spread_of_the_area():
     one = task("US", "logistic")
     found = with_others(one, 0.1, 80, 13, areas)
     printed = errors(one, [one.dpba(0.1, one.rules["printed"])], 80, 14, areas)
-    wider = lambda e, f: np.log10(e.std() / f.std())  # noqa: E731
     agrees("BA-FIG7-STABLE", "dpc", wider, found[:, 1], found[:, 0])
     agrees("BA-FIG7-STABLE", "dpba", wider, printed, found[:, 0])
 
@@ -369,14 +400,12 @@ def attacks(one, repeats, seed, budgets=BUDGETS):
 def test_attack_on_members(name, kind):
     one = task(name, kind)
     found = attacks(one, 12 if name == "KDD" else 6, seed=15)
-    mean = lambda columns: lambda e: e[:, columns].mean()  # noqa: E731
-    agrees("BA-FIG89-BASE", f"{name}_{kind}".lower(), mean([0]), found)
+    agrees("BA-FIG89-BASE", f"{name}_{kind}".lower(), without_privacy, found)
     claim = "BA-FIG8" if kind == "linear" else "BA-FIG9"
     agrees(claim, name.lower(), lambda e: e[:, 2::2].mean() - e[:, 1::2].mean(), found)
     if name == "KDD":
         for k, method in ((1, "dpc"), (2, "dpba")):
-            less = lambda e, k=k: e[:, k::2].mean() - e[:, 0].mean()  # noqa: E731
-            agrees("BA-FIG89-REDUCE", f"{kind}_{method}", less, found)
+            agrees("BA-FIG89-REDUCE", f"{kind}_{method}", partial(change, k), found)
 
 
 def test_classifier_without_a_model():

@@ -13,7 +13,7 @@ from lib import census, ipums, ipums_labels, ipums_synthetic
 from lib.checks import DataError
 from lib.ipums_labels import BOTH, OWN, Reading
 
-pytest.importorskip("ipumspy")
+pytest.importorskip("ipumspy", reason="ipumspy is an optional extra: pip install -e '.[ipums]'")
 
 COUNTRIES = ("US", "BR")
 ALL = [*census.FOURTEEN, "race", "marital", "employment", "annual_income"]

@@ -79,6 +79,8 @@ NO_EXAMPLE = {
     "splits.draw": "inner step of sweep",
     "experiment.Method": "what functional_mechanism returns",
     "experiment.RowMethod": "rivals has examples",
+    "experiment.fitted": "inner step of sweep and of fits.measured",
+    "experiment.check_methods": "inner step of sweep",
     "logistic.records": "inner step of fit",
     "objective.check_labels": "inner step of logistic",
     "experiment.no_privacy": "sweep shows it",
