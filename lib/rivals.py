@@ -99,7 +99,7 @@ def dpme(
     if checks.choice(mode, get_args(Mode), "mode") == "signed" and labels:
         raise InputError("mode is 'signed': negative weights can make the logistic loss unbounded, so choose 'clip'")
     publish = partial(_dpme, mode=mode, neighbours=checks.neighbours(neighbours))
-    return RowMethod(name, _on_cells(publish, labels, values, c_h), repeats=repeats)
+    return RowMethod(name, _on_cells(publish, labels, values, c_h, signed=mode == "signed"), repeats=repeats)
 
 
 def filter_priority(
@@ -143,7 +143,7 @@ def _filter_priority(
 
 
 def _on_cells(
-    publish: Publish, labels: bool, values: Sequence[int | None] | None, c_h: float | None
+    publish: Publish, labels: bool, values: Sequence[int | None] | None, c_h: float | None, *, signed: bool = False
 ) -> Callable[[Partition, FloatArray, np.random.Generator], FloatArray]:
     """Return the fit: count the training records on a public grid, publish, and regress on the weighted cells."""
 
@@ -152,7 +152,7 @@ def _on_cells(
         for X, y in partition.training_rows():
             cells = _grid(partition, len(y), labels, values, c_h)
             counts = histogram.count(X, y, cells)
-            found.append([_solved(publish(counts, float(epsilon), rng), labels) for epsilon in epsilons])
+            found.append([_solved(publish(counts, float(epsilon), rng), labels, signed) for epsilon in epsilons])
         return np.array(found)
 
     return fit
@@ -170,9 +170,11 @@ def _grid(
     return grid.partition(box, grid.bandwidth(n, box.d + 1, c_h), values=known, response=response)
 
 
-def _solved(cells: Cells, labels: bool) -> FloatArray:
+def _solved(cells: Cells, labels: bool, signed: bool) -> FloatArray:
     f = cells.objective(TAYLOR if labels else SQUARED)
-    if isinstance(cells, NoisyGrid) and np.linalg.eigvalsh(f.M)[0] <= 0:
+    # Only signed counts can make M indefinite. Otherwise it may be singular, as with few cells, and then rounding alone
+    # decides about the sign of its smallest eigenvalue.
+    if signed and isinstance(cells, NoisyGrid) and np.linalg.eigvalsh(f.M)[0] <= 0:
         f = repair.trim(f, cells.deviation)
     theta = solve.minimise(f)
     return cells.logistic(start=theta) if labels else theta

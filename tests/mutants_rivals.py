@@ -31,10 +31,16 @@ MUTANTS = {
         "cells = _grid(partition, 20 * len(partition.y), labels, values, c_h)",
         "test_rivals.py -k dpme_is",
     ),
+    "rounding decides about a trim": (
+        "rivals.py",
+        "if signed and isinstance",
+        "if isinstance",
+        "test_rivals.py -k singular",
+    ),
     "one budget for all": (
         "rivals.py",
-        "_solved(publish(counts, float(epsilon), rng), labels) for epsilon in epsilons",
-        "_solved(publish(counts, float(epsilons[0]), rng), labels) for epsilon in epsilons",
+        "_solved(publish(counts, float(epsilon), rng), labels, signed) for epsilon in epsilons",
+        "_solved(publish(counts, float(epsilons[0]), rng), labels, signed) for epsilon in epsilons",
         "test_rivals.py -k dpme_is",
     ),
     "slow methods never stop": (

@@ -168,9 +168,27 @@ def test_dpme_is_regression_on_the_noisy_cells(mode):
         rows, weights = (np.concatenate(part) for part in zip(*published.blocks(), strict=True))
         M, b = (rows[:, 1:].T * weights) @ rows[:, 1:], (rows[:, 1:].T * weights) @ rows[:, 0]
         values, vectors = np.linalg.eigh(M)
-        kept = vectors[:, values > (published.deviation if values[0] <= 0 else 0)]
+        floor = published.deviation if mode == "signed" and values[0] <= 0 else 1e-9 * values[-1]
+        kept = vectors[:, values > floor]
         theta = kept @ np.linalg.solve(kept.T @ M @ kept, kept.T @ b)
         assert of(frame, 0, 0, "mse")[k] == pytest.approx(np.mean((Z[test] @ theta - t[test]) ** 2) / 4, rel=1e-8)
+
+
+def test_singular_moments_are_solved_and_not_trimmed():
+    """With few cells left M is singular, and rounding alone gives its smallest eigenvalue a sign."""
+    frame = run([rivals.dpme("d", mode="threshold", values=VALUES)], Holdout(20), metrics=("mse",), epsilons=(0.1,))
+    Z, t = BOX.scale(X, Y)
+    method, singular = rivals.dpme("d", mode="threshold", values=VALUES), 0
+    for repeat, fold, train, test in each_split(Holdout(20)):
+        rng = method_generator(noise.seed_sequence(7), repeat, method)
+        cells = grid.partition(BOX, grid.bandwidth(int(train.sum()), 4), values=VALUES)
+        published = histogram.dpme(histogram.count(X[train], Y[train], cells), 0.1, rng, mode="threshold")
+        gram = published.moments()
+        singular += np.linalg.matrix_rank(gram[1:, 1:], hermitian=True) < BOX.p
+        theta = np.linalg.pinv(gram[1:, 1:], rcond=1e-9, hermitian=True) @ gram[1:, 0]
+        expected = np.mean((Z[test] @ theta - t[test]) ** 2) / 4
+        assert of(frame, repeat, fold, "mse")[0] == pytest.approx(expected, rel=1e-6)
+    assert singular > 0
 
 
 def test_indefinite_signed_moments_are_trimmed():
