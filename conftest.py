@@ -1,36 +1,29 @@
 """Let `pytest --nbval` collect the chapters, and hold them against the outputs stored in tests/reference/.
 
-A run that does not ask for a selection fails unless every cell of every chapter was run and compared.
+A run that does not ask for a selection fails unless every cell of every chapter was run and compared. With `--kept` the
+chapters are not run again: what `make book` has just shown is compared.
 """
 
 import os
 import re
 from collections import Counter
-from pathlib import Path
 from unittest import mock
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the workers are the parallelism
-os.environ.pop("CENSUS_EXTRACTS", None)  # the expected outputs are of generated people
 
 import jupytext
 import nbformat
 import pytest
-import yaml
 from hypothesis import settings
 from nbval import plugin as nbval
 
+from tools import chapters
+from tools.chapters import BOOK, REFERENCE, ROOT, code_cells, pages
+
+chapters.isolate()  # before numpy and matplotlib are imported
 settings.register_profile("same every time", derandomize=True, deadline=None)
 settings.load_profile("same every time")
 
-ROOT = Path(__file__).resolve().parent
-BOOK = ROOT / "book"
-REFERENCE = ROOT / "tests" / "reference"
 NOT_COMPARED = ("image/svg+xml", "application/papermill.record/image/png")  # nbval skips PNG and JPEG already
 SELECTION = re.compile(r"-[km].*|--(lf|last-failed|sw|stepwise|co|collect-only)")
-
-
-def code_cells(notebook):
-    return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
 def contents(cells):
@@ -47,25 +40,29 @@ def count_cells(page):
     return len(re.findall(r"^\s*[`:]{3,}\{code-cell\}", page.read_text(encoding="utf-8"), re.MULTILINE))
 
 
-def pages():
-    """Every page of the table of contents, in order."""
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    entries = [{"file": toc["root"]}]
-    for part in toc.get("parts", [toc]):
-        entries += part.get("chapters", [])
-    return [ROOT / f"{entry['file']}.md" for entry in entries]
-
-
 def unchecked(cell):
     """Tags and comments for which nbval does not run a cell, or does not compare it."""
     tags = set(cell.metadata.get("tags", [])) & set(nbval.metadata_tags)
     return sorted(tags) + [comment for comment in nbval.comment_markers if comment in cell.source]
 
 
+class KeptCell(nbval.IPyNbCell):
+    """Compares what a cell printed for the book."""
+
+    def runtest(self):
+        ran = self.parent.kept
+        if ran is None:
+            self.raise_cell_error("The chapter has not run since something changed: `make book` runs it")
+        if not self.compare_outputs(ran.cells[self.cell_num].outputs, self.cell.outputs):
+            self.raise_cell_error("Cell outputs differ", "\n".join(self.comparison_traceback))
+
+
 class Chapter(nbval.IPyNbFile):
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
         self.skip_compare += NOT_COMPARED
+        self.again = not self.config.option.kept  # whether it runs
+        self.kept = None
 
     def collect(self):
         if not count_cells(self.path):
@@ -89,13 +86,19 @@ class Chapter(nbval.IPyNbFile):
             if unchecked(cell):
                 raise self.CollectError(f"{name}: a cell would not be checked, because of {unchecked(cell)}")
             cell.outputs, cell.execution_count = reference.outputs, reference.execution_count
-        with mock.patch.object(nbval.nbformat, "read", return_value=chapter):
+        kind = nbval.IPyNbCell if self.again else KeptCell
+        with (
+            mock.patch.object(nbval.nbformat, "read", return_value=chapter),
+            mock.patch.object(nbval, "IPyNbCell", kind),
+        ):
             return list(super().collect())
 
     # A line of lib that only a chapter runs is not covered: no test says what it should do.
     def setup(self):
-        quiet = mock.patch.dict(os.environ, TQDM_DISABLE="1")  # progress bars are for readers
-        with quiet, mock.patch.object(nbval, "setup_coverage"):
+        if not self.again:
+            self.kept = chapters.outputs(self.path)
+            return
+        with mock.patch.object(nbval, "setup_coverage"):
             super().setup()
 
     def teardown(self):
@@ -139,7 +142,17 @@ def nbval_is_on(config):
     return config.option.nbval or config.option.nbval_lax
 
 
+def pytest_addoption(parser):
+    parser.addoption("--kept", action="store_true", help="compare what `make book` has run, and run no chapter again")
+
+
 def pytest_configure(config):
+    import lib
+
+    if not (ROOT / "lib").samefile(os.path.dirname(lib.__file__)):
+        raise pytest.UsageError(
+            f"these are the tests of {ROOT}, but Python imports {lib.__file__}: run pytest from {ROOT}"
+        )
     if nbval_is_on(config) and not hasattr(config, "workerinput"):
         config.pluginmanager.register(EveryCell(config))
 

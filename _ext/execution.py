@@ -1,78 +1,52 @@
-"""Run the chapters without progress bars, and say on the status page what each took: seconds, memory, and the sums.
+"""Run the chapters that are not up to date, show what they printed, and say on the status page what each took.
 
 The page's `{nb-exec-table}` is MyST-NB's. In place of its table comes one with titles for file names, memory, and sums.
 """
 
-import json
-import os
 import platform
 import posixpath
-import re
 import resource
 import sys
-import threading
 from pathlib import Path
 
 import joblib
-import psutil
 from docutils import nodes
-from myst_nb.core.execute.cache import NotebookClientCache
+from myst_nb.core import execute
+from myst_nb.core.execute.base import NotebookClientBase
 from myst_nb.ext.execution_tables import ExecutionStatsNode
 from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx import addnodes
+from sphinx.errors import ExtensionError
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-SECONDS, MEGABYTES = 15 * 60, 4000  # what all chapters together may take, on two processors
-KEPT = "memory.json"  # beside the cached outputs, so that it is as old as they are
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from tools import chapters
+
+SECONDS = 8 * 60  # what all chapters together may take, on two processors
+MEGABYTES = 1500  # what one may take with its workers: a public Binder has 2,000
 
 
-def high_water(process):
-    """Return the most memory a process has held so far, in bytes; where the system does not say, what it holds now."""
+def run_chapters(app, config):
     try:
-        return 1024 * int(re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{process.pid}/status").read_text())[1])
-    except (OSError, TypeError):  # no Linux, or the process has just ended
-        return process.memory_info().rss
+        chapters.run(say=lambda line: print(line, flush=True))
+    except chapters.ChapterError as error:
+        raise ExtensionError(f"nothing is kept of the chapters that failed:\n\n{error}") from error
+    # Sphinx reads every page again when a value of kind "env" changes.
+    config.library_fingerprint = chapters.fingerprint()
 
 
-class Watch(threading.Thread):
-    """Looks at a kernel and its workers, all children of this process, ten times a second."""
+class Kept(NotebookClientBase):
+    """Gives the cells of a page what `chapters.run` has kept."""
 
-    def __init__(self):
-        super().__init__(daemon=True)
-        self.peak, self.over = 0, threading.Event()
-
-    def run(self):
-        while not self.over.wait(0.1):
-            total = 0
-            for process in psutil.Process().children(recursive=True):
-                try:
-                    total += high_water(process)
-                except psutil.Error:  # it has just ended
-                    continue
-            self.peak = max(self.peak, total)
-
-    def __enter__(self):
-        self.start()
-        return self
-
-    def __exit__(self, *error):
-        self.over.set()
-        self.join()
-
-
-def measured(start_client):
-    """Make the client that runs a chapter note the memory; of outputs from the cache, what was noted when they ran."""
-
-    def start(client):
-        with Watch() as watch:
-            start_client(client)
-        file, page = Path(client.nb_config.execution_cache_path) / KEPT, str(client.path)
-        kept = json.loads(file.read_text()) if file.exists() else {}
-        if watch.peak:
-            file.write_text(json.dumps(kept | {page: watch.peak}))
-        client.exec_metadata["memory"] = watch.peak or kept.get(page)
-
-    return start
+    def start_client(self):
+        page = Path(self.path).resolve()
+        if page not in chapters.chapters():
+            return
+        ran = chapters.outputs(page)
+        for cell, done in zip(chapters.code_cells(self.notebook), ran.cells, strict=True):
+            cell.outputs, cell.execution_count = done.outputs, done.execution_count
+        ended = {"mtime": page.stat().st_mtime, "method": "kept", "succeeded": True, "error": None, "traceback": None}
+        self.exec_metadata = ended | dict(ran.metadata["run"]) | {"runtime": ran.metadata["run"]["seconds"]}
 
 
 def own_memory():
@@ -90,13 +64,26 @@ def limited(value, unit, limit):
     return f"{value:,.0f} of {limit:,.0f} {unit}" + (", over the limit" if value > limit else "")
 
 
+def elapsed(ran):
+    """Return in how many seconds some chapter was running: less than the sum, since two run at a time."""
+    total, until = 0.0, 0.0
+    for data in sorted(ran, key=lambda data: data["begun"]):
+        end = data["begun"] + data["seconds"]
+        total += max(0.0, end - max(until, data["begun"]))
+        until = max(until, end)
+    return total
+
+
 def summary(ran, own):
     """Return the last rows of the table, from what each chapter took and from the most that Sphinx held itself."""
-    seconds = sum(data["runtime"] or 0.0 for data in ran)
-    most = (max(data.get("memory") or 0 for data in ran) + own) / 1e6
+    most = max(data["memory"] for data in ran) / 1e6
     return [
-        ("Sphinx, which runs them one by one", "", megabytes(own)),
-        ("All chapters, and the largest beside Sphinx", limited(seconds, "s", SECONDS), limited(most, "MB", MEGABYTES)),
+        ("Sphinx, which makes the pages", "", megabytes(own)),
+        (
+            "All chapters, two at a time; the largest",
+            limited(elapsed(ran), "s", SECONDS),
+            limited(most, "MB", MEGABYTES),
+        ),
     ]
 
 
@@ -142,7 +129,8 @@ def row(cells):
 
 
 def setup(app):
-    os.environ["TQDM_DISABLE"] = "1"  # the kernels are children of this process
-    NotebookClientCache.start_client = measured(NotebookClientCache.start_client)
+    app.add_config_value("library_fingerprint", "", "env")
+    app.connect("config-inited", run_chapters, priority=100)
+    execute.NotebookClientCache = Kept
     app.add_post_transform(StatusTable)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
