@@ -86,19 +86,20 @@ class Chapter(nbval.IPyNbFile):
             if unchecked(cell):
                 raise self.CollectError(f"{name}: a cell would not be checked, because of {unchecked(cell)}")
             cell.outputs, cell.execution_count = reference.outputs, reference.execution_count
-        kind = nbval.IPyNbCell if self.again else KeptCell
-        with (
-            mock.patch.object(nbval.nbformat, "read", return_value=chapter),
-            mock.patch.object(nbval, "IPyNbCell", kind),
-        ):
-            return list(super().collect())
+        with mock.patch.object(nbval.nbformat, "read", return_value=chapter):
+            found = list(super().collect())
+        if self.again:
+            return found
+        parts = ("name", "cell_num", "cell", "options")
+        return [KeptCell.from_parent(self, **{part: getattr(cell, part) for part in parts}) for cell in found]
 
     # A line of lib that only a chapter runs is not covered: no test says what it should do.
     def setup(self):
         if not self.again:
             self.kept = chapters.outputs(self.path)
             return
-        with mock.patch.object(nbval, "setup_coverage"):
+        quiet = mock.patch.dict(os.environ, TQDM_DISABLE="1")  # progress bars are for readers
+        with quiet, mock.patch.object(nbval, "setup_coverage"):
             super().setup()
 
     def teardown(self):

@@ -29,6 +29,7 @@ from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from traitlets import default
 
 ROOT = Path(__file__).resolve().parents[1]
 BOOK, REFERENCE = ROOT / "book", ROOT / "tests" / "reference"
@@ -69,8 +70,9 @@ def settings(place=ROOT / "_build" / "settings"):
 
 
 def isolate():
-    """Give this process the settings of the kernels: it may start some itself, and imports what they do."""
+    """Give this process the settings of the kernels, but for progress bars: it imports what they do."""
     ours = settings()
+    del ours["TQDM_DISABLE"]
     for variable in set(os.environ) - set(ours):
         del os.environ[variable]
     os.environ.update(ours)
@@ -83,6 +85,14 @@ class ThisPython(KernelSpecManager):
         return self.kernel_spec_class(
             resource_dir=ipykernel.kernelspec.RESOURCES, **ipykernel.kernelspec.get_kernel_dict()
         )
+
+
+class Manager(AsyncKernelManager):
+    """Starts that kernel."""
+
+    @default("kernel_spec_manager")
+    def _this_python(self):
+        return ThisPython(parent=self)
 
 
 def pages():
@@ -187,13 +197,12 @@ class Watch(threading.Thread):
 
 def execute(page, env):
     """Run one chapter, and return it with its outputs; when, seconds and bytes are in its metadata."""
-    notebook, specs = read(page), ThisPython()
-    manager = AsyncKernelManager(kernel_spec_manager=specs, kernel_name="python3")
-    client = NotebookClient(notebook, manager, timeout=TIMEOUT, coalesce_streams=True)
+    notebook = read(page)
+    client = NotebookClient(notebook, kernel_manager_class=Manager, timeout=TIMEOUT, coalesce_streams=True)
     client.resources = {"metadata": {"path": str(page.parent)}}
 
     def kernel():
-        pid = getattr(manager.provisioner, "pid", None)
+        pid = getattr(client.km and client.km.provisioner, "pid", None)
         return [psutil.Process(pid)] if pid and psutil.pid_exists(pid) else []
 
     begun, start = time.time(), time.perf_counter()
