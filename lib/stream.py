@@ -37,15 +37,15 @@ def lazy(value: Any) -> bool:
 
 
 def add_up(
-    function: Callable[[NDArray[Any], NDArray[Any]], FloatArray], X: Any, y: Any, d: int, size: int
+    function: Callable[[NDArray[Any], NDArray[Any], int], FloatArray], X: Any, y: Any, d: int, size: int
 ) -> FloatArray:
-    """Return the sum over chunks of `function(rows, target)`, one square matrix for each of them.
+    """Return the sum over chunks of `function(rows, target, first)`, one square matrix for each of them.
 
     It runs where Dask runs: on threads of this process, or on the cluster of the current `distributed.Client`.
 
     Parameters
     ----------
-    function : function of arrays of shape (n, d) and (n,)
+    function : function of arrays of shape (n, d) and (n,), and of the number of their first row among all
         Returns an array of shape (size, size).
     X, y : Dask arrays of shape (n, d) and (n,)
         Chunks along the columns are joined, and those of `y` follow those of `X`.
@@ -61,7 +61,7 @@ def add_up(
     --------
     >>> import dask.array as da
     >>> X, y = da.ones((10, 2), chunks=3), da.ones(10, chunks=3)
-    >>> add_up(lambda rows, target: rows.T @ rows, X, y, d=2, size=2).tolist()
+    >>> add_up(lambda rows, target, first: rows.T @ rows, X, y, d=2, size=2).tolist()
     [[10.0, 10.0], [10.0, 10.0]]
     """
     da = _needed("dask.array")
@@ -73,15 +73,17 @@ def add_up(
         if any(math.isnan(length) for length in one.shape):
             raise InputError(f"{name} does not know how many records it has: ask it to, {name}.compute_chunk_sizes()")
     checks.shapes(X, y, d)
+    numbers = da.arange(len(X), chunks=X.chunks[:1])  # a chunk does not know where it stands
     parts = da.blockwise(
-        _part, "iab", function, None, X, "ij", y.rechunk(X.chunks[:1]), "i",
+        _part, "iab", function, None, X, "ij", y.rechunk(X.chunks[:1]), "i", numbers, "i",
         new_axes={"a": size, "b": size}, adjust_chunks={"i": 1}, concatenate=True, meta=np.empty((0, 0, 0)),
     )  # fmt: skip
     return np.asarray(parts.sum(axis=0).compute())
 
 
-def _part(function: Callable[..., FloatArray], rows: Any, target: Any) -> FloatArray:
-    return function(checks.numeric(rows, "X"), checks.numeric(target, "y"))[None]
+def _part(function: Callable[..., FloatArray], rows: Any, target: Any, numbers: NDArray[np.int64]) -> FloatArray:
+    first = int(numbers[0]) if len(numbers) else 0
+    return function(checks.numeric(rows, "X", first), checks.numeric(target, "y", first), first)[None]
 
 
 def parquet(folder: str | Path, predictors: Sequence[str], response: str) -> tuple[Any, Any]:

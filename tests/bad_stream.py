@@ -16,6 +16,8 @@ from lib.domain import Box
 BOX = Box([-1, -1], [1, 1], (-1, 1))
 X, Y = da.zeros((20, 2), chunks=(5, 2)), da.zeros(20, chunks=5)
 TEXT = X.astype(str)
+GAPS = np.zeros((20, 2), dtype=object)
+GAPS[12, 1] = None
 
 
 class Frame:
@@ -75,8 +77,10 @@ CASES = {
         ("y has entries of type <U", moments(Y=TEXT[:, 0])),
         ("X has entries of type complex", moments(X=X + 1j)),
         ("X has entries of type datetime", moments(X=X.astype("M8[s]"))),
-        ("X holds nan", moments(X=X * np.nan)),
-        ("y holds inf", moments(Y=Y + np.inf)),
+        (r"X holds nan \(first at row \d+\)", moments(X=X * np.nan)),
+        (r"y holds inf \(first at row \d+\)", moments(Y=Y + np.inf)),
+        (r"X has a missing value \(first at row 12, column 1\): drop", moments(X=da.from_array(GAPS, chunks=(5, 2)))),
+        (r"y has a missing value \(first at row 12\): drop", moments(Y=da.from_array(GAPS[:, 1], chunks=5))),
     ],
     "stream.parquet": [
         ("nowhere is not there: pass a folder", lambda: stream.parquet("nowhere", ["a"], "y")),

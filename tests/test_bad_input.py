@@ -64,7 +64,7 @@ def with_cell(value):
 
 
 BAD_RECORDS = {
-    "NaN": (with_cell(NAN), Y, "X holds nan"),
+    "NaN": (with_cell(NAN), Y, r"X holds nan \(first at row 3\)"),
     "infinity": (with_cell(-INF), Y, "X holds -inf"),
     "NaN response": (X, np.r_[Y[:-1], NAN], "y holds nan"),
     "infinite response": (X, np.r_[Y[:-1], INF], "y holds inf"),
@@ -81,16 +81,25 @@ BAD_RECORDS = {
     "text in objects": (np.full((20, 2), "1.5", dtype=object), Y, "X has entries of type object"),
     "text response": (X, Y.astype(str), "y has entries of type <U"),
     "objects": (np.full((20, 2), object()), Y, "X has entries of type object"),
-    "missing": (np.full((20, 2), None), Y, "X holds nan"),
-    "missing in a frame": (pd.DataFrame(X).astype("Float64").mask(lambda frame: frame > 0.9), Y, "X "),
+    "missing": (np.full((20, 2), None), Y, r"X has a missing value \(first at row 0, column 0\)"),
+    "missing in a frame": (
+        pd.DataFrame(X, columns=["a", "b"]).astype("Float64").mask(np.equal(X, X[:, 1].max())),
+        Y,
+        rf"X has a missing value \(first at row {X[:, 1].argmax()}, column 'b'\)",
+    ),
+    "missing labels": (
+        X,
+        pd.Series([True] * 19 + [None], dtype="boolean"),
+        r"y has a missing value \(first at row 19\)",
+    ),
     "text in a frame": (pd.DataFrame({"a": ["x"] * 20, "b": Y}), Y, "X has entries of type"),
     "complex": (X + 1j, Y, "X has entries of type complex"),
     "dates": (X.astype("M8[s]"), Y, "X has entries of type datetime"),
     "ragged": ([[1, 2], [3]], [1, 2], "X has rows of different lengths"),
     "sparse matrix": (scipy.sparse.csr_matrix(X), Y, r"X is a sparse csr_matrix: pass X.toarray\(\)"),
     "sparse array": (scipy.sparse.coo_array(X), Y, "X is a sparse"),
-    "masked": (np.ma.masked_array(X, mask=X > 0.9), Y, "X has masked entries"),
-    "masked response": (X, np.ma.masked_array(Y, mask=Y > 0.5), "y has masked entries"),
+    "masked": (np.ma.masked_array(X, mask=X > 0.9), Y, "X has a missing value"),
+    "masked response": (X, np.ma.masked_array(Y, mask=Y > 0.5), "y has a missing value"),
     "nothing": (None, Y, "X has shape"),
     "huge integers": ([[10**400, 1]] * 20, Y, "X has entries of type object"),
 }

@@ -113,6 +113,43 @@ def test_every_chunk_is_checked_for_nan():
         moments(da.from_array(rows, chunks=1000), da.from_array(Y, chunks=1000), BOX)
 
 
+@pytest.mark.parametrize("row", [0, 404, BLOCK - 1, BLOCK, BLOCK + 404, N - 1])
+@pytest.mark.parametrize("name", ["X", "y"])
+def test_errors_give_the_row_of_the_whole_input(row, name):
+    rows, target = X.copy(), Y.copy()
+    if name == "X":
+        rows[row, 1] = np.nan
+    else:
+        target[row] = np.inf
+    cut = ((0, 1, 3000, 0, N - 3001), D)
+    lazy = da.from_array(rows, chunks=cut), da.from_array(target, chunks=700)
+    said = rf"^{name} holds (nan|inf) \(first at row {row}\): drop or impute"
+    readers = [
+        lambda X, y: moments(X, y, BOX),
+        lambda X, y: linear(X, y, DOMAINS[2]),
+        lambda X, y: PrivateLinearRegression(BOX, random_state=0).fit(X, y),
+    ]
+    for read in readers:
+        for given in (lazy, (rows, target), (pd.DataFrame(rows), pd.Series(target))):
+            with pytest.raises(InputError, match=said):
+                read(*given)
+    for read in (
+        BOX.table,
+        BOX.scale,
+        Box.from_data,
+        lambda X, y: sweep(X, y, BOX, [no_privacy("m")], [1.0], Holdout(1)),
+    ):
+        with pytest.raises(InputError, match=said):
+            read(rows, target)
+
+
+def test_a_block_alone_does_not_know_where_it_stands():
+    rows = X[:5].copy()
+    rows[3] = np.nan
+    with pytest.raises(InputError, match=r"X holds nan \(first at row 3 of its block\): drop"):
+        BOX.scale_block(rows, Y[:5], np.empty((5, BOX.p + 1)))
+
+
 def test_empty_chunks_and_chunks_of_one_record_count():
     cuts = (0, 1, 1000, 0, N - 1001)
     lazy = da.concatenate([da.from_array(part, chunks=-1) for part in np.split(X, np.cumsum(cuts)[:-1])])
@@ -143,13 +180,13 @@ def test_the_chunks_of_the_predictors_are_the_unit_of_work():
     """Or a response in shreds would shred the work."""
     sizes = []
 
-    def add(rows, target):
-        sizes.append((rows.shape, target.shape))
+    def add(rows, target, first):
+        sizes.append((first, rows.shape, target.shape))
         return np.ones((2, 2))
 
     chunks = (3000, 5000, N - 8000)
     found = stream.add_up(add, da.from_array(X, chunks=(chunks, (1, D - 1))), da.from_array(Y, chunks=10), D, 2)
-    assert sorted(sizes) == sorted(((n, D), (n,)) for n in chunks)
+    assert sorted(sizes) == [(first, (n, D), (n,)) for first, n in zip((0, 3000, 8000), chunks, strict=True)]
     np.testing.assert_array_equal(found, np.full((2, 2), 3.0))
 
 
