@@ -52,7 +52,6 @@ TYPES = {
     "list": [[1.0], [2.0]],
     "decimal": pa.array([1, 2], pa.decimal128(5, 2)),
     "dictionary": pa.array(["u", "v"]).dictionary_encode(),
-    "null": pa.nulls(2),
 }
 
 CASES = {
@@ -95,8 +94,12 @@ CASES = {
         ("column 'word' of .*a.parquet is of type string: encode", folder(["word"], a=GOOD)),
         *((rf"column 'a' of .* is of type {kind}.*: encode", folder(a=GOOD | {"a": TYPES[kind]})) for kind in TYPES),
         ("column 'a' of .*b.parquet is of type string: encode", folder(a=GOOD, b=GOOD | {"a": ["1", "2"]})),
-        ("column 'a' of .*a.parquet has missing values: drop or fill", folder(a=GOOD | {"a": [1.0, None]})),
-        ("column 'y' of .*a.parquet has missing values: drop or fill", folder(a=GOOD | {"y": [1, None]})),
+        (r"column 'a' of .*a.parquet has missing values \(first at row 1\): drop", folder(a=GOOD | {"a": [1.0, None]})),
+        (r"column 'y' of .*a.parquet has missing values \(first at row 1\): drop", folder(a=GOOD | {"y": [1, None]})),
+        ("column 'a' of .*a.parquet has missing values only: drop or fill", folder(a=GOOD | {"a": pa.nulls(2)})),
+        ("column 'y' of .*b.parquet has missing values only: drop", folder(a=GOOD, b=GOOD | {"y": pa.nulls(2)})),
+        ("hold no records: pass", folder(a={"a": pa.nulls(0), "y": pa.nulls(0)})),
+        ("hold no records: pass", folder(a={"other": ["x"][:0]})),
         ("predictors is of type str: give list", folder("a", a=GOOD)),
         ("a column's name is of type int: give str", folder([0], a=GOOD)),
         ("a column's name is of type NoneType: give str", folder(response=None, a=GOOD)),

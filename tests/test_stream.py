@@ -254,14 +254,27 @@ def test_files_without_records_are_passed_over(tmp_path):
     FRAME[:0].astype(FRAME.dtypes).to_parquet(tmp_path / "empty.parquet")
     with pytest.raises(DataError, match="hold no records"):
         parquet(tmp_path, COLUMNS, "y")
-    assert parquet(folder_of(tmp_path), COLUMNS, "y")[1].shape == (N,)
+    # Whoever writes a frame without rows may know no types, and some writers not even the columns.
+    nothing = pd.DataFrame({name: pd.Series(dtype=object) for name in [*COLUMNS, "y"]})
+    nothing.to_parquet(tmp_path / "0.parquet")
+    assert pq.read_schema(tmp_path / "0.parquet").field("a").type == pa.null()
+    nothing.astype(str).to_parquet(tmp_path / "part-1b.parquet")
+    pq.write_table(pa.table({}), tmp_path / "part-9.parquet")
+    rows, target = parquet(folder_of(tmp_path), COLUMNS, "y")
+    np.testing.assert_array_equal(target.compute(), FRAME["y"])
+    np.testing.assert_array_equal(rows.compute(), FRAME[COLUMNS].to_numpy(float))
 
 
 def test_missing_values_are_found_wherever_they_are(tmp_path, small):
     folder_of(tmp_path, FRAME.assign(a=FRAME["a"].where(FRAME.index != N - 1)))
     lazy = parquet(tmp_path, COLUMNS, "y")
-    with pytest.raises(DataError, match=r"column 'a' of .*part-2.parquet has missing values: drop or fill"):
+    last = len(np.array_split(np.arange(N), 3)[2]) - 1
+    said = rf"column 'a' of .*part-2.parquet has missing values \(first at row {last}\): drop or fill"
+    with pytest.raises(DataError, match=said):
         moments(*lazy, BOX)
+    folder_of(tmp_path, FRAME.assign(a=FRAME["a"].where(FRAME.index != N - 1)), row_group_size=333)
+    with pytest.raises(DataError, match=said):
+        moments(*parquet(tmp_path, COLUMNS, "y"), BOX)
     moments(*parquet(tmp_path, ["b", "n"], "y"), Box([-1, -1], [1, 1], (-5, 5)))  # other columns are not read
     table = pa.table({"a": [1.0, float("nan")], "y": [1.0, 2.0]})  # NaN is a number to Parquet
     pq.write_table(table, tmp_path / "nan.parquet")
@@ -281,6 +294,17 @@ def test_files_that_change_under_the_arrays_are_noticed(tmp_path):
         with pytest.raises(DataError, match=message):
             moments(rows, target, BOX)
         folder_of(tmp_path, row_group_size=1000)
+
+
+def test_broken_pages_are_noticed(tmp_path):
+    """The list of columns stands at the end of a file, so it may be whole where the values are not."""
+    folder_of(tmp_path, files=1, compression="zstd")
+    file = tmp_path / "part-0.parquet"
+    rows, target = parquet(tmp_path, COLUMNS, "y")
+    raw = file.read_bytes()
+    file.write_bytes(raw[:4] + bytes(len(raw) // 2) + raw[4 + len(raw) // 2 :])
+    with pytest.raises(DataError, match=r"part-0\.parquet is broken: restore it"):
+        moments(rows, target, BOX)
 
 
 def test_new_arrays_never_stand_for_old_ones(tmp_path):
