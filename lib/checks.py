@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
 Neighbours = Literal["replace", "add_remove"]
+REACH = 1e50  # of budgets: the fourth powers of their noise are floats
 
 
 class InputError(ValueError):
@@ -76,6 +77,24 @@ def finite(value: Any, name: str) -> float:
     return number
 
 
+def budget(value: Any, name: str = "epsilon") -> float:
+    """Return a privacy budget as a float above zero whose noise floating-point numbers can hold."""
+    return within_reach(positive(value, name), name)
+
+
+def within_reach(number: float, name: str, reach: float = REACH) -> float:
+    """Return a number between 1 / reach and reach.
+
+    Beyond, the noise overflows or vanishes, and whatever meets it next would blame the records.
+    """
+    if not 1 / reach <= number <= reach:
+        raise InputError(
+            f"{name} is {number:g}, and floating-point numbers cannot hold its noise: give a number between "
+            f"{1 / reach:g} and {reach:g}"
+        )
+    return number
+
+
 def epsilons(value: Any) -> FloatArray:
     """Return a privacy budget, or an array of budgets to be studied side by side, as floats above zero."""
     array = numeric(value, "epsilon").astype(np.float64)
@@ -83,6 +102,8 @@ def epsilons(value: Any) -> FloatArray:
     if bad.size or not array.size:
         shown = f"{bad.flat[0]:g}" if bad.size else "empty"
         raise InputError(f"epsilon is {shown}: give a finite number above zero")
+    for extreme in (array.min(), array.max()):
+        within_reach(float(extreme), "epsilon")
     return array
 
 
