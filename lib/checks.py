@@ -7,6 +7,7 @@ either costs accuracy without a sign or costs somebody's privacy.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import math
 import warnings
 from typing import Any, Literal, get_args
@@ -16,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
 Neighbours = Literal["replace", "add_remove"]
+REACH = 1e50  # of budgets: the fourth powers of their noise are floats
 
 
 class InputError(ValueError):
@@ -75,6 +77,24 @@ def finite(value: Any, name: str) -> float:
     return number
 
 
+def budget(value: Any, name: str = "epsilon") -> float:
+    """Return a privacy budget as a float above zero whose noise floating-point numbers can hold."""
+    return within_reach(positive(value, name), name)
+
+
+def within_reach(number: float, name: str, reach: float = REACH) -> float:
+    """Return a number between 1 / reach and reach.
+
+    Beyond, the noise overflows or vanishes, and whatever meets it next would blame the records.
+    """
+    if not 1 / reach <= number <= reach:
+        raise InputError(
+            f"{name} is {number:g}, and floating-point numbers cannot hold its noise: give a number between "
+            f"{1 / reach:g} and {reach:g}"
+        )
+    return number
+
+
 def epsilons(value: Any) -> FloatArray:
     """Return a privacy budget, or an array of budgets to be studied side by side, as floats above zero."""
     array = numeric(value, "epsilon").astype(np.float64)
@@ -82,6 +102,8 @@ def epsilons(value: Any) -> FloatArray:
     if bad.size or not array.size:
         shown = f"{bad.flat[0]:g}" if bad.size else "empty"
         raise InputError(f"epsilon is {shown}: give a finite number above zero")
+    for extreme in (array.min(), array.max()):
+        within_reach(float(extreme), "epsilon")
     return array
 
 
@@ -130,22 +152,59 @@ def vector(value: ArrayLike, name: str) -> FloatArray:
     return array
 
 
-def numeric(value: Any, name: str) -> NDArray[Any]:
-    """Return `value` as an array of real numbers, without copying where it already is one."""
+def numeric(value: Any, name: str, first: int = 0) -> NDArray[Any]:
+    """Return `value` as an array of real numbers, without copying where it already is one.
+
+    `first` is the number of its first row, for messages, where it is a part of something longer.
+    """
     if hasattr(value, "toarray"):
         raise InputError(f"{name} is a sparse {type(value).__name__}: pass {name}.toarray()")
-    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        raise InputError(f"{name} has masked entries: drop or fill them first")
     try:
         array = np.asarray(value)
     except ValueError:
         raise InputError(f"{name} has rows of different lengths: give a rectangular array") from None
-    if array.dtype.kind == "O" and not any(isinstance(entry, str | bytes) for entry in array.flat):
+    text = array.dtype.kind == "O" and any(isinstance(entry, str | bytes) for entry in array.flat)
+    if not text and (place := _gap(value, array)):
+        where = _where(place, first, getattr(value, "columns", None))
+        raise InputError(f"{name} has a missing value (first at {where}): drop or impute such records")
+    if array.dtype.kind == "O" and not text:
         with contextlib.suppress(TypeError, ValueError, OverflowError):
             array = array.astype(np.float64)
     if array.dtype.kind not in "biuf":
         raise InputError(f"{name} has entries of type {array.dtype}: encode them as real numbers first")
     return array
+
+
+def _gap(value: Any, array: NDArray[Any]) -> tuple[int, ...]:
+    """Return the place of the first entry that is marked as missing, or nothing; NaN among floats is left to others.
+
+    As numbers some of these marks would become NaN, and others no number at all.
+    """
+    if isinstance(value, np.ma.MaskedArray):
+        gaps = np.ma.getmaskarray(value)
+    elif hasattr(value, "isna") and any(not isinstance(kind, np.dtype) for kind in _types(value)):
+        gaps = np.asarray(value.isna())
+    elif array.dtype.kind == "O":
+        # Here, because it loads slowly, and whoever passes numbers does not need it.
+        gaps = np.asarray(importlib.import_module("pandas").isna(array))
+    else:
+        return ()
+    return tuple(np.argwhere(gaps)[0].tolist()) if gaps.ndim and gaps.any() else ()
+
+
+def _types(value: Any) -> list[Any]:
+    """Return the types of the columns of a data frame, or the type of one column."""
+    types = value.dtypes if hasattr(value, "dtypes") else value.dtype
+    return list(types) if hasattr(types, "__iter__") else [types]
+
+
+def _where(place: tuple[int, ...], first: int, columns: Any = None) -> str:
+    """Return the words for a place: its row in the whole input, and its column, by name if it has one."""
+    row = f"row {first + place[0]}"
+    if len(place) != 2:
+        return row
+    names = columns.tolist() if hasattr(columns, "tolist") else columns  # Python's own numbers and words
+    return f"{row}, column {place[1] if names is None else repr(names[place[1]])}"
 
 
 def rows(X: Any, y: Any, d: int | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -175,11 +234,15 @@ def shapes(X: Any, y: Any, d: int | None = None) -> None:
         raise InputError(f"there are {len(X)} records: give at least two")
 
 
-def all_finite(array: NDArray[Any], name: str) -> None:
-    """Raise `InputError` if `array` holds NaN or an infinity; one pass, no temporary of its size."""
+def all_finite(array: NDArray[Any], name: str, first: int | None = 0) -> None:
+    """Raise `InputError` if `array` holds NaN or an infinity; one pass, no temporary of its size.
+
+    `first` is the number of its first row in the whole input: None if only the caller's caller knows.
+    """
     with np.errstate(invalid="ignore", over="ignore"):
         total = float(array.sum())
     if not math.isfinite(total) and not np.isfinite(array).all():
         bad = np.argwhere(~np.isfinite(array))[0]
         value = array[tuple(bad)]
-        raise InputError(f"{name} holds {value} (first at row {bad[0]} of its block): drop or impute such records")
+        row = f"row {bad[0]} of its block" if first is None else f"row {first + bad[0]}"
+        raise InputError(f"{name} holds {value} (first at {row}): drop or impute such records")

@@ -146,7 +146,7 @@ def least(
     >>> round(float(criterion(optimal(box, 1.0))) / least(box, 1.0), 9)
     1.0
     """
-    checks.positive(epsilon, "epsilon")
+    checks.budget(epsilon)
     checks.instance(domain, (Box, Ball), "domain")
     checks.instance(loss, Loss, "loss")
     quadratic, linear = _orbits(domain)

@@ -125,14 +125,22 @@ class Domain:
         table = np.empty((len(rows), self.p + 1))
         for start in range(0, len(rows), BLOCK):
             stop = min(start + BLOCK, len(rows))
-            self.scale_block(rows[start:stop], target[start:stop], table[start:stop])
+            self.scale_block(rows[start:stop], target[start:stop], table[start:stop], start)
         return table
 
-    def scale_block(self, X: NDArray[Any], y: NDArray[Any], out: FloatArray) -> None:
-        """Write the scaled records (t, Z) of one block into `out` of shape (n, p + 1)."""
+    def scale_block(self, X: NDArray[Any], y: NDArray[Any], out: FloatArray, first: int | None = None) -> None:
+        """Write the scaled records (t, Z) of one block into `out`.
+
+        Parameters
+        ----------
+        X, y : arrays of shape (n, d) and (n,), in the user's units
+        out : array of shape (n, p + 1)
+        first : int, optional
+            Number of its first record among all, for what is said about a record that cannot be used.
+        """
         Z = out[:, 1 + self.intercept :]
-        checks.all_finite(y, "y")
-        checks.all_finite(X, "X")
+        checks.all_finite(y, "y", first)
+        checks.all_finite(X, "X", first)
         if self.intercept:
             out[:, 1] = 1.0
         with np.errstate(over="ignore"):  # of a finite record only the side counts, and clipping keeps it

@@ -42,7 +42,7 @@ class _Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         checks.choice(self.mechanism, ("wishart", "laplace"), "mechanism")
         checks.instance(self.penalty, Penalty, "penalty")
         make: Any = difference if self.mechanism == "wishart" else functional
-        law: Law = make(domain, checks.positive(self.epsilon, "epsilon"), neighbours=self.neighbours, loss=f.loss)
+        law: Law = make(domain, checks.budget(self.epsilon), neighbours=self.neighbours, loss=f.loss)
         self.release_: Release = release(f, law, self.random_state, neighbours=self.neighbours, budget=budget)
         self.ledger_ = self.release_.ledger
         return solve.minimise(repair.lift(self.release_.objective, law), self.penalty)

@@ -7,27 +7,26 @@ would move every number of a figure without a sign. The file is read anew each t
 
 from __future__ import annotations
 
-import importlib
 import math
 import re
-import warnings
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
 import yaml
 
-from lib import checks
+from lib import checks, ipums_files
 from lib.census_parameters import Country
 from lib.checks import DataError, FloatArray
 from lib.ipums_labels import BOTH, MISSING, NAMES, NAN, NUMBER, OWN, Reading
 
 CHUNK = 200_000  # records read at a time
+SAMPLES = ("SAMPLE", "DATANUM")  # what tells samples of one country and year apart, now and in older extracts
 INCOME, INCOME_WIDTH = "INCTOT", 7
 INCOME_CODES = {9_999_998: NAN, 9_999_999: NAN}  # unknown, not asked: documented by IPUMS, but not among the labels
+FRAME = ("RELATE", "COUNTRY", "YEAR", *SAMPLES)  # who is a head, and in which sample
 SETTINGS: dict[str, Any] = {"income_factor": None, "variables": {}, "codes": {}}
 
 
@@ -47,7 +46,8 @@ def heads(folder: str | Path, country: Country, columns: Collection[str]) -> tup
     Raises
     ------
     DataError
-        If a file or a variable is missing, or if a code among the heads has no meaning that is known.
+        If a file is missing or broken, if it holds more than one sample, or if a variable is missing, or the meaning of
+        a code among the heads.
 
     Examples
     --------
@@ -65,37 +65,43 @@ def heads(folder: str | Path, country: Country, columns: Collection[str]) -> tup
         checks.choice(name, tuple(sorted(known)), "column")
     place = Path(folder)
     settings = _settings(place / f"{country}.yml")
-    readers, book = _codebook(place / f"{country}.xml")
+    readers, book, labels = ipums_files.codebook(place / f"{country}.xml")
     described = {one.name: one for one in book.data_description}
     wanted = {"marital" if name in ("is_single", "is_married") else name for name in columns} | {"age"}
     chosen = {name: _variable(name, country, described, settings["variables"]) for name in sorted(wanted)}
-    factor = _income_factor(country, described, settings) if "annual_income" in wanted else 1.0
-    subset = [*{variable for variable, _ in chosen.values()}, *_frame_variables(described)]
-    labels = {name: {int(code): label for label, code in described[name].codes.items()} for name in subset}
-    first = [code for code, label in labels["RELATE"].items() if label.lower().startswith("head")]
-    frames, households, samples = [], 0, set()
-    for chunk in readers.read_microdata_chunked(book, _data(place, country, book), subset=subset, chunksize=CHUNK):
-        samples |= _samples(chunk, labels, country)
+    factor = (
+        _income_factor(country, chosen["annual_income"][0], described, settings) if "annual_income" in wanted else 1.0
+    )
+    subset = list(dict.fromkeys([*(variable for variable, _ in chosen.values()), *FRAME]))
+    subset = [name for name in subset if name in described]
+    meant = {name: ipums_files.meanings(labels, name, f"{country}.xml") for name in subset}
+    first = [code for code, label in meant.get("RELATE", {}).items() if label.lower().startswith("head")]
+    _check_frame(country, first, subset, book)
+    frames, households = [], 0
+    samples: dict[str, str] = {}
+    file = ipums_files.data(place / f"{country}.xml", book)
+    for chunk in ipums_files.records(readers, book, file, subset, CHUNK):
+        samples |= _samples(chunk, meant, country)
+        if len(samples) > 1:
+            break
         chunk = chunk[chunk["RELATE"].isin(first)]
         households += len(chunk)
         decoded = {
-            name: _decode(chunk[variable], labels[variable], reading, settings["codes"].get(variable, {}))
+            name: _decode(chunk[variable], meant[variable], reading, settings["codes"].get(variable, {}))
             for name, (variable, reading) in chosen.items()
         }
         frames.append(pd.DataFrame(decoded).dropna())
-    if len(samples) != 1:
-        raise DataError(
-            f"{country}.xml holds {', '.join(sorted(samples)) or 'no record'}: give an extract of one sample"
-        )
+    if len(samples) > 1:
+        raise DataError(f"{country}.xml holds {', '.join(sorted(samples))}: give an extract of one sample")
     frame = _finished(pd.concat(frames, ignore_index=True), factor)
-    source = f"user's IPUMS extract ({book.ipums_collection}: {samples.pop()})"
+    source = f"user's IPUMS extract ({book.ipums_collection}: {samples.popitem()[1]})"
     return frame[list(columns)], f"{source}, {len(frame)} of {households} heads with every answer"
 
 
 def _settings(file: Path) -> dict[str, Any]:
     """Return what the user says about the extract."""
     try:
-        said = yaml.safe_load(file.read_text(encoding="utf-8")) if file.is_file() else {}
+        said = yaml.safe_load(file.read_text(encoding="utf-8")) or {} if file.is_file() else {}
         if unknown := said.keys() - SETTINGS.keys():
             raise ValueError(f"it has {', '.join(sorted(map(str, unknown)))}")
         settings = SETTINGS | said
@@ -103,31 +109,14 @@ def _settings(file: Path) -> dict[str, Any]:
             variable: {int(code): NAN if value is None else float(value) for code, value in one.items()}
             for variable, one in settings["codes"].items()
         }
-        return settings | {"codes": codes, "variables": dict(settings["variables"])}
-    except (yaml.YAMLError, AttributeError, TypeError, ValueError) as error:
+        for variable in settings["variables"].values():
+            checks.instance(variable, str, "a variable")
+        if settings["income_factor"] is not None:
+            checks.positive(settings["income_factor"], "income_factor")
+        return settings | {"codes": codes}
+    except (yaml.YAMLError, AttributeError, OSError, OverflowError, TypeError, ValueError) as error:
         reason = str(error).partition("\n")[0]
         raise DataError(f"{file.name} is unusable ({reason}): give {', '.join(SETTINGS)} as in ipums.heads") from error
-
-
-def _codebook(file: Path) -> tuple[Any, Any]:
-    """Return the reader, an optional package, and the codebook of a file with one record per person."""
-    try:
-        readers = importlib.import_module("ipumspy.readers")
-    except ImportError:
-        raise DataError(
-            "an IPUMS extract is read with ipumspy, which is not here: add it, pip install ipumspy"
-        ) from None
-    if not file.is_file():
-        raise DataError(f"{file.name} is missing from {file.parent.name}/: give the codebook (DDI) of your extract")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a request to cite IPUMS, which the data set's source repeats
-        try:
-            book = readers.read_ipums_ddi(file)
-        except (ElementTree.ParseError, AttributeError, KeyError, TypeError, ValueError, NotImplementedError) as error:
-            raise DataError(f"{file.name} is no codebook of IPUMS ({error}): give the DDI of your extract") from error
-    if book.file_description.structure != "rectangular":
-        raise DataError(f"{file.name} is of a hierarchical extract: make a rectangular one, with one record per person")
-    return readers, book
 
 
 def _variable(name: str, country: Country, described: dict[str, Any], told: dict[str, str]) -> tuple[str, Reading]:
@@ -140,21 +129,25 @@ def _variable(name: str, country: Country, described: dict[str, Any], told: dict
     raise DataError(f"{country}.xml has no {' or '.join(candidates)} for {name}: add it to your extract")
 
 
-def _frame_variables(described: dict[str, Any]) -> list[str]:
-    """Return the variables that say who is a head, and which sample it is."""
-    if "RELATE" not in described or not any(label.lower().startswith("head") for label in described["RELATE"].codes):
-        raise DataError("the extract has no RELATE with a label for the head of a household: add it to your extract")
-    return [name for name in ("RELATE", "COUNTRY", "YEAR") if name in described]
-
-
-def _income_factor(country: Country, described: dict[str, Any], settings: dict[str, Any]) -> float:
-    """Return by what to multiply income for a year of it; the codes for no income are added to the settings."""
-    income = described[INCOME]
-    codes = settings["codes"]
-    if INCOME not in codes and income.end - income.start != INCOME_WIDTH:
+def _check_frame(country: Country, first: list[int], subset: list[str], book: Any) -> None:
+    """Raise `DataError` unless the extract says who is a head, and which sample it is."""
+    if not first:
+        raise DataError(f"{country}.xml has no RELATE with a label for the head of a household: add it to your extract")
+    listed = sorted(set(book.samples_description))
+    if len(listed) > 1 and not set(SAMPLES) & set(subset):
         raise DataError(
-            f"{INCOME} has {income.end - income.start} digits, not {INCOME_WIDTH}: say in {country}.yml, under codes, "
-            "which of its numbers mean no answer (null)"
+            f"{country}.xml is of the samples {', '.join(listed)}, and has no SAMPLE to tell them apart: give an "
+            "extract of one sample"
+        )
+
+
+def _income_factor(country: Country, variable: str, described: dict[str, Any], settings: dict[str, Any]) -> float:
+    """Return by what to multiply income for a year of it; the codes for no income are added to the settings."""
+    codes, digits = settings["codes"], described[variable].end - described[variable].start
+    if variable == INCOME and INCOME not in codes and digits != INCOME_WIDTH:
+        raise DataError(
+            f"{INCOME} has {digits} digits, not {INCOME_WIDTH}: say in {country}.yml, under codes, which of its "
+            "numbers mean no answer (null)"
         )
     settings["codes"] = codes | {INCOME: INCOME_CODES | codes.get(INCOME, {})}
     factor = settings["income_factor"]
@@ -163,29 +156,23 @@ def _income_factor(country: Country, described: dict[str, Any], settings: dict[s
             f"{country}.yml is missing or has no income_factor: give 12 if {INCOME} is a month's income, 1 if it is a "
             "year's, as your codebook says"
         )
-    return checks.positive(1.0 if factor is None else factor, "income_factor")
+    return 1.0 if factor is None else float(factor)
 
 
-def _data(folder: Path, country: Country, book: Any) -> Path:
-    """Return the file of records that belongs to the codebook."""
-    stems = (country, Path(book.file_description.filename).name.split(".")[0])
-    names = [f"{stem}{end}" for stem in stems for end in (".dat.gz", ".dat", ".csv.gz", ".csv")]
-    for name in names:
-        if (folder / name).is_file():
-            return folder / name
-    raise DataError(f"the data of {country}.xml are missing from {folder.name}/: give one of {', '.join(names)}")
-
-
-def _samples(chunk: pd.DataFrame, labels: dict[str, dict[int, str]], country: Country) -> set[str]:
-    """Return country and year of the records, as far as the extract has them."""
-    place = "country unknown"
-    if "COUNTRY" in chunk:
-        found = {labels["COUNTRY"].get(int(code), str(code)) for code in chunk["COUNTRY"].unique()}
-        if found != {NAMES[country]}:
-            raise DataError(f"{country}.xml holds {', '.join(sorted(found))}: give an extract of {NAMES[country]} only")
-        place = NAMES[country]
-    years = chunk["YEAR"].unique() if "YEAR" in chunk else ["of an unknown year"]
-    return {f"{place} {year}" for year in years}
+def _samples(chunk: pd.DataFrame, meant: dict[str, dict[int, str]], country: Country) -> dict[str, str]:
+    """Return the samples among the records, as far as the extract tells them apart: full name, and country and year."""
+    kinds = [name for name in ("COUNTRY", "YEAR", *SAMPLES) if name in chunk]
+    countries, samples = set(), {}
+    for codes in chunk[kinds].drop_duplicates().to_dict("records") if kinds else [{}]:
+        said = {str(kind): meant[str(kind)].get(code) or f"{code}" for kind, code in codes.items()}
+        countries.add(said.get("COUNTRY", NAMES[country]))
+        name = f"{said.get('COUNTRY', 'country unknown')} {said.get('YEAR', 'of an unknown year')}"
+        # The code too: two samples may have one label.
+        own = [f" ({kind} {codes[kind]}: {said[kind]})" for kind in SAMPLES if kind in said]
+        samples[name + "".join(own)] = name
+    if countries - {NAMES[country]}:
+        raise DataError(f"{country}.xml holds {', '.join(sorted(countries))}: give an extract of {NAMES[country]} only")
+    return samples
 
 
 def _decode(codes: pd.Series, labels: dict[int, str], reading: Reading, told: dict[int, float]) -> FloatArray:
@@ -199,8 +186,8 @@ def _value(code: float, labels: dict[int, str], reading: Reading, told: dict[int
     if math.isnan(code):
         return NAN
     if code in told:
-        return told[int(code)]
-    label = labels.get(int(code), "").lower()
+        return told[code]  # type: ignore[index]
+    label = labels.get(code, "").lower()  # type: ignore[call-overload]  # a code with decimals is none of them
     if not label and reading.limits and reading.limits[0] <= code <= reading.limits[1]:
         return code
     for pattern, meaning in (*reading.labels, *MISSING):

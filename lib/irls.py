@@ -366,7 +366,7 @@ def degrees(
     (8.0, True, 88)
     """
     size, share = sensitivities(domain, cap, neighbours), _share(epsilon, iterations, "epsilon")
-    each = 2 * _share(delta, iterations, "delta")
+    each = checks.positive(delta, "delta") / iterations
     if delta >= 1:
         raise InputError(f"delta is {delta:g}: give a number between zero and one")
     target = sheffet.halved(share, each) if neighbours == "replace" else (share, each)
@@ -411,7 +411,7 @@ def printed(
     >>> round(plan.ledger.spends[1].delta, 4)
     0.2592
     """
-    size, share = sensitivities(domain, cap), checks.positive(step, "step")
+    size, share = sensitivities(domain, cap), checks.budget(step, "step")
     checks.choice(first, ("laplace", "gaussian"), "first")
     deviation = accounting.classical_deviation(size.first_l2, share, delta)
     laplace, normal = Noise("Laplace", size.first_l1 / share), Noise("Gaussian", deviation, epsilon=share)
@@ -448,4 +448,4 @@ def simulated(
 
 
 def _share(total: float, iterations: int, name: str) -> float:
-    return checks.positive(total, name) / (2 * checks.count(iterations, "iterations"))
+    return checks.budget(total, name) / (2 * checks.count(iterations, "iterations"))

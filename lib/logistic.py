@@ -225,7 +225,7 @@ def objective_perturbation(
     >>> theta.round(3).tolist(), ledger.epsilon
     ([1.099], 1000000.0)
     """
-    epsilon = checks.positive(epsilon, "epsilon")
+    epsilon = checks.budget(epsilon)
     if not 0 < checks.finite(share, "share") < 1:
         raise InputError(f"share is {share:g}: give a number between 0 and 1")
     checks.instance(domain, (Box, Ball), "domain")

@@ -247,17 +247,17 @@ def moments(X: ArrayLike, y: ArrayLike, domain: Domain, *, labels: bool = False)
     add = partial(_moments, domain=domain, labels=checks.flag(labels, "labels"))
     if stream.lazy(X) or stream.lazy(y):
         return stream.add_up(add, X, y, domain.d, domain.p + 1)
-    return add(*checks.rows(X, y, domain.d))
+    return add(*checks.rows(X, y, domain.d), 0)
 
 
-def _moments(rows: NDArray[Any], target: NDArray[Any], domain: Domain, labels: bool) -> FloatArray:
+def _moments(rows: NDArray[Any], target: NDArray[Any], first: int, domain: Domain, labels: bool) -> FloatArray:
     block = np.empty((min(BLOCK, len(rows)), domain.p + 1))
     gram = np.zeros((domain.p + 1, domain.p + 1))
     for start in range(0, len(rows), BLOCK):
         part = block[: min(BLOCK, len(rows) - start)]
         if labels:
             check_labels(target[start : start + BLOCK], domain)
-        domain.scale_block(rows[start : start + BLOCK], target[start : start + BLOCK], part)
+        domain.scale_block(rows[start : start + BLOCK], target[start : start + BLOCK], part, first + start)
         gram += part.T @ part
     return gram
 

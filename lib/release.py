@@ -60,6 +60,10 @@ class Spend:
         only_zcdp = self.rho is not None and self.epsilon == math.inf
         if not only_zcdp and checks.finite(self.epsilon, "epsilon") < 0:
             raise InputError(f"epsilon is {self.epsilon:g}: a release cannot earn budget, give at least zero")
+        if self.epsilon and not only_zcdp:
+            checks.within_reach(self.epsilon, "epsilon", checks.REACH**2)  # it may be a small share of a budget
+        if self.scale == math.inf:
+            raise InputError("the scale of the noise is inf, which no number survives: give a larger epsilon")
         _chance(self.delta)
         if self.rho is None:
             object.__setattr__(self, "rho", zcdp_from_pure(self.epsilon) if self.delta == 0 else math.inf)

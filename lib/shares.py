@@ -273,7 +273,7 @@ def privr(
     >>> round((first.ledger + release(f, first.scales, random_state=2).ledger).epsilon, 9)
     1.0
     """
-    checks.positive(epsilon, "epsilon")
+    checks.budget(epsilon)
     for value, name in ((share, "share"), (floor, "floor")):
         if not 0 < checks.finite(value, name) < 1:
             raise InputError(f"{name} is {value:g}: give a number between 0 and 1")

@@ -105,7 +105,10 @@ def halved(epsilon: float, delta: float) -> tuple[float, float]:
     (0.5, 1e-06)
     """
     _target(epsilon, delta)
-    return epsilon / 2, delta * math.exp(-epsilon / 2) / (1 + math.exp(-epsilon / 2))
+    part = delta * math.exp(-epsilon / 2) / (1 + math.exp(-epsilon / 2))
+    if part == 0:
+        raise InputError(f"epsilon is {epsilon:g}, for which delta would have to be zero: give a smaller one")
+    return epsilon / 2, part
 
 
 _profile = delta  # the searches have an argument of that name

@@ -139,8 +139,10 @@ def filter_priority(
     """
     checks.instance(histogram, Histogram, "histogram")
     relation = checks.neighbours(neighbours)
-    scale = CHANGED[relation] / checks.positive(epsilon, "epsilon")
+    scale = CHANGED[relation] / checks.budget(epsilon)
     alpha = max(math.exp(-1 / scale), sys.float_info.min)  # the noise is zero for both
+    if alpha == 1:
+        raise InputError(f"epsilon is {epsilon:g}, and its noise has no decay that a float can tell: give a larger one")
     most = checks.count(size, "size")
     at = filter_level(histogram.grid.size, most, alpha) if level is None else checks.count(level, "level")
     if at > np.iinfo(np.int64).max // 2:

@@ -37,15 +37,15 @@ def lazy(value: Any) -> bool:
 
 
 def add_up(
-    function: Callable[[NDArray[Any], NDArray[Any]], FloatArray], X: Any, y: Any, d: int, size: int
+    function: Callable[[NDArray[Any], NDArray[Any], int], FloatArray], X: Any, y: Any, d: int, size: int
 ) -> FloatArray:
-    """Return the sum over chunks of `function(rows, target)`, one square matrix for each of them.
+    """Return the sum over chunks of `function(rows, target, first)`, one square matrix for each of them.
 
     It runs where Dask runs: on threads of this process, or on the cluster of the current `distributed.Client`.
 
     Parameters
     ----------
-    function : function of arrays of shape (n, d) and (n,)
+    function : function of arrays of shape (n, d) and (n,), and of the number of their first row among all
         Returns an array of shape (size, size).
     X, y : Dask arrays of shape (n, d) and (n,)
         Chunks along the columns are joined, and those of `y` follow those of `X`.
@@ -61,7 +61,7 @@ def add_up(
     --------
     >>> import dask.array as da
     >>> X, y = da.ones((10, 2), chunks=3), da.ones(10, chunks=3)
-    >>> add_up(lambda rows, target: rows.T @ rows, X, y, d=2, size=2).tolist()
+    >>> add_up(lambda rows, target, first: rows.T @ rows, X, y, d=2, size=2).tolist()
     [[10.0, 10.0], [10.0, 10.0]]
     """
     da = _needed("dask.array")
@@ -73,15 +73,17 @@ def add_up(
         if any(math.isnan(length) for length in one.shape):
             raise InputError(f"{name} does not know how many records it has: ask it to, {name}.compute_chunk_sizes()")
     checks.shapes(X, y, d)
+    numbers = da.arange(len(X), chunks=X.chunks[:1])  # a chunk does not know where it stands
     parts = da.blockwise(
-        _part, "iab", function, None, X, "ij", y.rechunk(X.chunks[:1]), "i",
+        _part, "iab", function, None, X, "ij", y.rechunk(X.chunks[:1]), "i", numbers, "i",
         new_axes={"a": size, "b": size}, adjust_chunks={"i": 1}, concatenate=True, meta=np.empty((0, 0, 0)),
     )  # fmt: skip
     return np.asarray(parts.sum(axis=0).compute())
 
 
-def _part(function: Callable[..., FloatArray], rows: Any, target: Any) -> FloatArray:
-    return function(checks.numeric(rows, "X"), checks.numeric(target, "y"))[None]
+def _part(function: Callable[..., FloatArray], rows: Any, target: Any, numbers: NDArray[np.int64]) -> FloatArray:
+    first = int(numbers[0]) if len(numbers) else 0
+    return function(checks.numeric(rows, "X", first), checks.numeric(target, "y", first), first)[None]
 
 
 def parquet(folder: str | Path, predictors: Sequence[str], response: str) -> tuple[Any, Any]:
@@ -110,8 +112,9 @@ def parquet(folder: str | Path, predictors: Sequence[str], response: str) -> tup
     InputError
         If the names are not names, or name a column twice.
     DataError
-        At once if there is no such folder, or no Parquet file in it, or a file without one of the columns, or with one
-        that is not of numbers. When read: if a value is missing, or a file is gone or has other lengths than before.
+        At once if there is no such folder, or no Parquet file in it, or a file with records but without one of the
+        columns, or with one that is not of numbers or holds nothing. When read: if a value is missing, or a file is
+        gone, is broken, or has other lengths than before.
 
     Examples
     --------
@@ -149,8 +152,8 @@ def _needed(module: str) -> Any:
         raise DataError(message) from None
 
 
-def _slices(folder: str | Path, columns: list[str]) -> Iterable[tuple[str, Any, int, int, int, int]]:
-    """Return file, file system, row group and its length, first row and number of rows of every chunk."""
+def _slices(folder: str | Path, columns: list[str]) -> Iterable[tuple[str, Any, int, int, int, int, int]]:
+    """Return file, file system, row group, its length and the rows before it, first row and number of rows of each."""
     arrow, dataset = _needed("pyarrow"), _needed("pyarrow.dataset")
     try:
         source = dataset.dataset(str(folder), format="parquet")
@@ -162,14 +165,17 @@ def _slices(folder: str | Path, columns: list[str]) -> Iterable[tuple[str, Any, 
         raise DataError(f"{folder} holds no file: pass a folder of Parquet files, or one file")
     for fragment in source.get_fragments():
         try:
-            groups = fragment.row_groups
+            groups = fragment.row_groups if fragment.metadata.num_rows else []
         except (arrow.ArrowInvalid, OSError) as error:
             raise DataError(f"{fragment.path} is not a Parquet file: drop it from the folder ({error})") from None
-        _check_schema(fragment.path, fragment.physical_schema, columns)
+        if groups:  # without a record, a file need not know the types of its columns
+            _check_schema(fragment.path, fragment.physical_schema, columns)
+        before = 0
         for group in groups:
             for start in range(0, group.num_rows, CHUNK):
                 rows = min(CHUNK, group.num_rows - start)
-                yield fragment.path, source.filesystem, group.id, group.num_rows, start, rows
+                yield fragment.path, source.filesystem, group.id, group.num_rows, before, start, rows
+            before += group.num_rows
 
 
 def _check_schema(path: str, schema: Any, columns: list[str]) -> None:
@@ -178,33 +184,43 @@ def _check_schema(path: str, schema: Any, columns: list[str]) -> None:
         raise DataError(f"{path} has no column {missing[0]!r}: choose from {', '.join(schema.names)}")
     for name in columns:
         kind = schema.field(name).type
+        if types.is_null(kind):
+            raise DataError(f"column {name!r} of {path} has missing values only: drop or fill such records first")
         if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
             raise DataError(f"column {name!r} of {path} is of type {kind}: encode it as numbers first")
 
 
-def _read(path: str, filesystem: Any, group: int, length: int, start: int, rows: int, columns: list[str]) -> FloatArray:
+def _read(
+    path: str, filesystem: Any, group: int, length: int, before: int, start: int, rows: int, columns: list[str]
+) -> FloatArray:
     """Return rows [start, start + rows) of a row group; the rows before them are decoded, and dropped."""
-    table, position = np.empty((rows, len(columns))), 0
+    table, position, arrow = np.empty((rows, len(columns))), 0, _needed("pyarrow")
+    opened = _needed("pyarrow.parquet").ParquetFile
     try:
-        file = _needed("pyarrow.parquet").ParquetFile(path, filesystem=filesystem, buffer_size=BUFFER, pre_buffer=False)
+        with opened(path, filesystem=filesystem, buffer_size=BUFFER, pre_buffer=False) as file:
+            if group >= file.num_row_groups or file.metadata.row_group(group).num_rows != length:
+                raise DataError(f"{path} has changed since its folder was listed: build the arrays again")
+            for batch in file.iter_batches(BATCH, row_groups=[group], columns=columns, use_threads=False):
+                first, last = max(start, position), min(start + rows, position + len(batch))
+                if first < last:
+                    part = batch.slice(first - position, last - first)
+                    _copy(part, table[first - start : last - start], columns, path, before + first)
+                position += len(batch)
+                if position >= start + rows:
+                    break
     except FileNotFoundError:
         raise DataError(f"{path} is not there any more, or not for this worker: restore it, or share it") from None
-    with file:
-        if group >= file.num_row_groups or file.metadata.row_group(group).num_rows != length:
-            raise DataError(f"{path} has changed since its folder was listed: build the arrays again")
-        for batch in file.iter_batches(BATCH, row_groups=[group], columns=columns, use_threads=False):
-            first, last = max(start, position), min(start + rows, position + len(batch))
-            if first < last:
-                _copy(batch.slice(first - position, last - first), table[first - start : last - start], columns, path)
-            position += len(batch)
-            if position >= start + rows:
-                break
+    except (arrow.ArrowException, OSError) as error:
+        raise DataError(f"{path} is broken: restore it ({error})") from None
     return table
 
 
-def _copy(batch: Any, table: FloatArray, columns: list[str], path: str) -> None:
+def _copy(batch: Any, table: FloatArray, columns: list[str], path: str, first: int) -> None:
     for j, name in enumerate(columns):
         column = batch.column(name)
         if column.null_count:
-            raise DataError(f"column {name!r} of {path} has missing values: drop or fill such records first")
+            row = first + int(column.is_null().to_numpy(zero_copy_only=False).argmax())
+            raise DataError(
+                f"column {name!r} of {path} has missing values (first at row {row}): drop or fill such records first"
+            )
         table[:, j] = column.to_numpy(zero_copy_only=False)

@@ -58,8 +58,11 @@ def moments(table: FloatArray, theta: ArrayLike, cap: float) -> FloatArray:
         size = np.abs(block @ direction)
         np.sqrt(np.maximum(size, floor, out=size), out=size)
         part = np.divide(block, size[:, None], out=scaled[: len(block)])
-        gram += part.T @ part
-    checks.all_finite(gram, "table")
+        with np.errstate(over="ignore", invalid="ignore"):  # said below
+            gram += part.T @ part
+    if not np.isfinite(gram).all():
+        checks.all_finite(rows, "table")
+        raise InputError("table holds numbers whose squares exceed every float: scale it first")
     return gram
 
 

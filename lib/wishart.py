@@ -155,11 +155,7 @@ def difference(
     checks.instance(domain, (Box, Ball), "domain")
     chosen = balanced(domain) if weights is None else weights
     change = largest_change(chosen, domain, neighbours, loss)
-    with np.errstate(over="ignore"):
-        spread = change / (2 * budgets)
-    if not np.isfinite(spread).all():
-        raise InputError(f"epsilon is {budgets.min():g}, and its noise exceeds every float: give a larger one")
-    return WishartDifference(chosen, spread, domain.intercept and neighbours == "replace", loss)
+    return WishartDifference(chosen, change / (2 * budgets), domain.intercept and neighbours == "replace", loss)
 
 
 @cache

@@ -28,6 +28,7 @@ CASES = {
     "authors.Recipe.scales": [
         ("epsilon is 0: give", lambda: CODE.scales(BOX, 0)),
         ("epsilon is nan: give", lambda: CODE.scales(BOX, math.nan)),
+        ("epsilon is 1e-300, .* its noise: give", lambda: CODE.scales(BOX, [1.0, 1e-300])),
         ("domain is of type Ball: give Box", lambda: CODE.scales(BALL, 1.0)),
         ("scaled otherwise than the recipe says", lambda: CODE.scales(OTHER, 1.0)),
         ("scaled otherwise than the recipe says", lambda: PAPER.scales(BOX, 1.0)),

@@ -29,6 +29,7 @@ CASES = {
     ],
     "design.least": [
         ("epsilon is nan: give", lambda: design.least(BOX, math.nan)),
+        ("epsilon is 1e-300, .* its noise: give", lambda: design.least(BOX, 1e-300)),
         ("domain is of type int: give Box or Ball", lambda: design.least(3, 1.0)),
         ("weights are .*: give three", lambda: design.least(BOX, 1.0, weights=(1, 2))),
         ("neighbours is 'swap': choose", lambda: design.least(BOX, 1.0, neighbours="swap")),

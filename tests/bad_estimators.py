@@ -24,6 +24,11 @@ def parameters(fit):
     return [
         ("epsilon is 0: give", fit(epsilon=0)),
         ("epsilon is nan", fit(epsilon=math.nan)),
+        *(
+            (f"epsilon is {shown}, .* its noise: give", fit(epsilon=float(epsilon), mechanism=mechanism))
+            for epsilon, shown in (("1e-300", "1e-300"), ("5e-324", "4.94066e-324"), ("1e300", r"1e\+300"))
+            for mechanism in ("wishart", "laplace")
+        ),
         ("epsilon is array|epsilon is \\[", fit(epsilon=[1.0, 2.0])),
         ("mechanism is 'gaussian': choose", fit(mechanism="gaussian")),
         ("neighbours is 'other': choose", fit(neighbours="other")),

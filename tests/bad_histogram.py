@@ -71,6 +71,9 @@ CASES = {
     "histogram.dpme": [
         ("histogram is of type Grid: give", lambda: histogram.dpme(GRID, 1.0)),
         ("epsilon is 0: give", lambda: histogram.dpme(H, 0.0)),
+        ("epsilon is 1e-300, .* its noise: give", lambda: histogram.dpme(H, 1e-300)),
+        (r"epsilon is 1e\+300, .* its noise: give", lambda: histogram.dpme(H, 1e300)),
+        ("give a larger epsilon", lambda: histogram.dpme(H, 5e-324)),
         ("mode is 'cut': choose", lambda: histogram.dpme(H, 1.0, mode="cut")),
         ("level is 1 and mode 'clip': give", lambda: histogram.dpme(H, 1.0, level=1.0)),
         ("level is -1 and mode 'threshold': give", lambda: histogram.dpme(H, 1.0, mode="threshold", level=-1.0)),
@@ -97,6 +100,8 @@ CASES = {
     "sparse.filter_priority": [
         ("histogram is of type Grid: give", lambda: sparse.filter_priority(GRID, 1.0, 2)),
         ("epsilon is -1: give", lambda: sparse.filter_priority(H, -1.0, 2)),
+        ("epsilon is 1e-300, .* its noise: give", lambda: sparse.filter_priority(H, 1e-300, 2)),
+        ("epsilon is 1e-17, and its noise has no decay .*: give", lambda: sparse.filter_priority(H, 1e-17, 2)),
         ("size is 2.0: give", lambda: sparse.filter_priority(H, 1.0, 2.0)),
         ("level is 0: give", lambda: sparse.filter_priority(H, 1.0, 2, level=0)),
         ("neighbours is 'swap': choose", lambda: sparse.filter_priority(H, 1.0, 2, neighbours="swap")),

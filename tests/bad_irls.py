@@ -29,6 +29,8 @@ def shared(make):
         (" is 0: give", lambda: make(BALL, 0)),
         (" is inf", lambda: make(BALL, math.inf)),
         (" is '1'", lambda: make(BALL, "1")),
+        (" is 1e-300, .* its noise: give a number between", lambda: make(BALL, 1e-300)),
+        (r" is 1e\+300, .* its noise: give a number between", lambda: make(BALL, 1e300)),
     ]
 
 
@@ -47,7 +49,12 @@ CASES = {
         (r"table has shape \(4, 3\): give 2 columns", lambda: weighted.moments(TABLE, [0.0], 1.0)),
         (r"table has shape \(4,\)", lambda: weighted.moments(TABLE[:, 0], [0.0, 0.0], 1.0)),
         ("theta holds nan", lambda: weighted.moments(TABLE, [0.0, math.nan], 1.0)),
-        ("table holds nan", lambda: weighted.moments(TABLE * math.nan, [0.0, 0.0], 1.0)),
+        (r"table holds nan \(first at row 0\)", lambda: weighted.moments(TABLE * math.nan, [0.0, 0.0], 1.0)),
+        (
+            r"table holds nan \(first at row 9000\): drop",
+            lambda: weighted.moments(np.r_[np.zeros((9000, 3)), TABLE * math.nan], [0.0, 0.0], 1.0),
+        ),
+        ("exceed every float: scale", lambda: weighted.moments(TABLE + np.array([0, 1e300, 0]), [0.0, 0.0], 1.0)),
         ("cap is -1: give", lambda: weighted.moments(TABLE, [0.0, 0.0], -1.0)),
     ],
     "weighted.sensitivities": [
@@ -148,6 +155,7 @@ CASES = {
     ],
     "sheffet.halved": [
         ("epsilon is nan", lambda: sheffet.halved(math.nan, 1e-5)),
+        ("epsilon is 2000, .* delta would have to be zero: give a smaller", lambda: sheffet.halved(2000.0, 1e-5)),
         ("delta is 2: give", lambda: sheffet.halved(1.0, 2.0)),
     ],
 }

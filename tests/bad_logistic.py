@@ -31,6 +31,7 @@ CASES = {
     "logistic.objective_perturbation": [
         ("epsilon is 0: give", lambda: logistic.objective_perturbation(Z, Y, BOX, 0.0)),
         ("epsilon is inf: give", lambda: logistic.objective_perturbation(Z, Y, BOX, math.inf)),
+        ("epsilon is 1e-300, .* its noise: give", lambda: logistic.objective_perturbation(Z, Y, BOX, 1e-300)),
         ("share is 1: give", lambda: logistic.objective_perturbation(Z, Y, BOX, 1.0, share=1.0)),
         ("share is nan: give", lambda: logistic.objective_perturbation(Z, Y, BOX, 1.0, share=math.nan)),
         ("y holds 2.0: give one of the two", lambda: logistic.objective_perturbation(Z, 2 * Y, BOX, 1.0)),

@@ -10,8 +10,8 @@ X, Y = np.linspace(0, 1, 20)[:, None], np.arange(20.0) % 2
 Z = np.ones((2, 1))
 
 
-def run(method, domain=BOX):
-    return lambda: experiment.sweep(X, Y, domain, [method], [1.0], experiment.Holdout(1))
+def run(method, domain=BOX, epsilon=1.0):
+    return lambda: experiment.sweep(X, Y, domain, [method], [epsilon], experiment.Holdout(1))
 
 
 CASES = {
@@ -19,6 +19,7 @@ CASES = {
     "rivals.logistic_regression": [("repeats is 0: give", lambda: rivals.logistic_regression(repeats=0))],
     "rivals.objective_perturbation": [
         ("neighbours is 'both'", lambda: rivals.objective_perturbation(neighbours="both")),
+        ("epsilon is 1e-300, .* its noise: give", run(rivals.objective_perturbation(), epsilon=1e-300)),
     ],
     "rivals.dpme": [
         ("mode is 'none': choose", lambda: rivals.dpme(mode="none")),
@@ -27,9 +28,15 @@ CASES = {
         ("domain is of type Ball: give Box", run(rivals.dpme(), BALL)),
         ("values has 2 entries: give 1", run(rivals.dpme(values=[2, 2]))),
         ("c_h is 0: give", run(rivals.dpme(c_h=0.0))),
+        *(
+            ("epsilon is 1e-300, .* its noise: give", run(rivals.dpme(**options), epsilon=1e-300))
+            for options in ({}, {"mode": "signed"}, {"mode": "threshold"}, {"labels": True})
+        ),
     ],
     "rivals.filter_priority": [
         ("size is 0: give", lambda: rivals.filter_priority(size=0)),
+        ("epsilon is 1e-300, .* its noise: give", run(rivals.filter_priority(), epsilon=1e-300)),
+        ("epsilon is 1e-20, and its noise has no decay", run(rivals.filter_priority(), epsilon=1e-20)),
         ("neighbours is 'both'", lambda: rivals.filter_priority(neighbours="both")),
         ("domain is of type Ball: give Box", run(rivals.filter_priority(), BALL)),
     ],

@@ -38,6 +38,7 @@ CASES = {
     "shares.dpba": [
         ("epsilon is 0: give", lambda: shares.dpba(BOX, 0)),
         ("epsilon is inf: give", lambda: shares.dpba(BOX, math.inf)),
+        ("epsilon is 1e-300, .* its noise: give", lambda: shares.dpba(BOX, 1e-300)),
         ("domain is of type int: give Box or Ball", lambda: shares.dpba(3, 1.0)),
         ("split is 0: give", lambda: shares.dpba(BOX, 1.0, split=0)),
         ("no paper prints.*use", lambda: shares.dpba(BOX, 1.0, loss=OTHER)),
@@ -59,6 +60,7 @@ CASES = {
     ],
     "shares.privr": [
         ("epsilon is 0: give", lambda: shares.privr(F, 0.0)),
+        ("epsilon is 1e-300, .* its noise: give", lambda: shares.privr(F, 1e-300)),
         ("share is 1: give", lambda: shares.privr(F, 1.0, share=1.0)),
         ("floor is 0: give", lambda: shares.privr(F, 1.0, floor=0.0)),
         ("sensitivity is 'loose': choose", lambda: shares.privr(F, 1.0, sensitivity="loose")),

@@ -16,6 +16,8 @@ from lib.domain import Box
 BOX = Box([-1, -1], [1, 1], (-1, 1))
 X, Y = da.zeros((20, 2), chunks=(5, 2)), da.zeros(20, chunks=5)
 TEXT = X.astype(str)
+GAPS = np.zeros((20, 2), dtype=object)
+GAPS[12, 1] = None
 
 
 class Frame:
@@ -50,7 +52,6 @@ TYPES = {
     "list": [[1.0], [2.0]],
     "decimal": pa.array([1, 2], pa.decimal128(5, 2)),
     "dictionary": pa.array(["u", "v"]).dictionary_encode(),
-    "null": pa.nulls(2),
 }
 
 CASES = {
@@ -75,8 +76,10 @@ CASES = {
         ("y has entries of type <U", moments(Y=TEXT[:, 0])),
         ("X has entries of type complex", moments(X=X + 1j)),
         ("X has entries of type datetime", moments(X=X.astype("M8[s]"))),
-        ("X holds nan", moments(X=X * np.nan)),
-        ("y holds inf", moments(Y=Y + np.inf)),
+        (r"X holds nan \(first at row \d+\)", moments(X=X * np.nan)),
+        (r"y holds inf \(first at row \d+\)", moments(Y=Y + np.inf)),
+        (r"X has a missing value \(first at row 12, column 1\): drop", moments(X=da.from_array(GAPS, chunks=(5, 2)))),
+        (r"y has a missing value \(first at row 12\): drop", moments(Y=da.from_array(GAPS[:, 1], chunks=5))),
     ],
     "stream.parquet": [
         ("nowhere is not there: pass a folder", lambda: stream.parquet("nowhere", ["a"], "y")),
@@ -91,8 +94,12 @@ CASES = {
         ("column 'word' of .*a.parquet is of type string: encode", folder(["word"], a=GOOD)),
         *((rf"column 'a' of .* is of type {kind}.*: encode", folder(a=GOOD | {"a": TYPES[kind]})) for kind in TYPES),
         ("column 'a' of .*b.parquet is of type string: encode", folder(a=GOOD, b=GOOD | {"a": ["1", "2"]})),
-        ("column 'a' of .*a.parquet has missing values: drop or fill", folder(a=GOOD | {"a": [1.0, None]})),
-        ("column 'y' of .*a.parquet has missing values: drop or fill", folder(a=GOOD | {"y": [1, None]})),
+        (r"column 'a' of .*a.parquet has missing values \(first at row 1\): drop", folder(a=GOOD | {"a": [1.0, None]})),
+        (r"column 'y' of .*a.parquet has missing values \(first at row 1\): drop", folder(a=GOOD | {"y": [1, None]})),
+        ("column 'a' of .*a.parquet has missing values only: drop or fill", folder(a=GOOD | {"a": pa.nulls(2)})),
+        ("column 'y' of .*b.parquet has missing values only: drop", folder(a=GOOD, b=GOOD | {"y": pa.nulls(2)})),
+        ("hold no records: pass", folder(a={"a": pa.nulls(0), "y": pa.nulls(0)})),
+        ("hold no records: pass", folder(a={"other": ["x"][:0]})),
         ("predictors is of type str: give list", folder("a", a=GOOD)),
         ("a column's name is of type int: give str", folder([0], a=GOOD)),
         ("a column's name is of type NoneType: give str", folder(response=None, a=GOOD)),

@@ -52,7 +52,9 @@ CASES = {
     "wishart.difference": [
         ("epsilon is 0: give", lambda: wishart.difference(BOX, 0)),
         ("epsilon is nan", lambda: wishart.difference(BOX, math.nan)),
-        ("exceeds every float: give", lambda: wishart.difference(BOX, 5e-324)),
+        ("epsilon is 4.94066e-324, .* its noise: give", lambda: wishart.difference(BOX, 5e-324)),
+        ("epsilon is 1e-300, .* its noise: give", lambda: wishart.difference(BOX, [1.0, 1e-300])),
+        ("epsilon is 1e\\+300, .* its noise: give", lambda: wishart.difference(BOX, 1e300)),
         ("domain is of type int: give", lambda: wishart.difference(2, 1.0)),
         ("neighbours is 'other': choose", lambda: wishart.difference(BOX, 1.0, neighbours="other")),
         ("weights has 2 entries: give 3", lambda: wishart.difference(BOX, 1.0, weights=[1.0, 1.0])),

@@ -1,6 +1,30 @@
 """Faults for lib/accounting.py that its tests must notice."""
 
 MUTANTS = {
+    "budgets beyond floats pass": (
+        "checks.py",
+        "if not 1 / reach <= number <= reach:",
+        "if False:",
+        "test_estimators.py -k reason",
+    ),
+    "budgets beyond floats pass in an array": (
+        "checks.py",
+        "for extreme in (array.min(), array.max()):",
+        "for extreme in (array.max(),):",
+        "test_bad_input.py -k functional",
+    ),
+    "a price beyond floats is charged": (
+        "release.py",
+        'checks.within_reach(self.epsilon, "epsilon", checks.REACH**2)',
+        "pass",
+        "test_release.py -k beyond_floats",
+    ),
+    "infinite noise is charged": (
+        "release.py",
+        "if self.scale == math.inf:",
+        "if False:",
+        "test_release.py -k beyond_floats",
+    ),
     "logarithm without its two": (
         "accounting.py",
         "math.sqrt(-2 * k * math.log(delta)) * e",

@@ -9,8 +9,8 @@ MUTANTS = {
     ),
     "ipums: numbers before labels": (
         "ipums.py",
-        'label = labels.get(int(code), "").lower()',
-        'label = labels.get(int(code), "").lower() if not reading.limits else ""',
+        'label = labels.get(code, "").lower()',
+        'label = "" if reading.limits else labels.get(code, "").lower()',
         "test_ipums.py -k 'labels_mean or what_was_written'",
     ),
     "ipums: a code without a label stands for itself": (
@@ -42,6 +42,60 @@ MUTANTS = {
         "absent|separated|divorced|widowed",
         "separated|divorced|widowed",
         "test_ipums.py -k labels_mean",
+    ),
+    "ipums: two samples of a year are one": (
+        "ipums.py",
+        'SAMPLES = ("SAMPLE", "DATANUM")',
+        "SAMPLES = ()",
+        "test_ipums.py -k 'one_year or codebook_lists'",
+    ),
+    "ipums: samples of one label are one": (
+        "ipums.py",
+        "({kind} {codes[kind]}: {said[kind]})",
+        "({kind}: {said[kind]})",
+        "test_ipums.py -k one_year",
+    ),
+    "ipums: the samples of the codebook are not counted": (
+        "ipums.py",
+        "if len(listed) > 1 and not set(SAMPLES) & set(subset):",
+        "if False:",
+        "test_ipums.py -k codebook_lists",
+    ),
+    "ipums: one code per label": (
+        "ipums_files.py",
+        "for code, label in labels[name]:",
+        "for label, code in {label: code for code, label in labels[name]}.items():",
+        "test_ipums.py -k one_label",
+    ),
+    "ipums: the last label of a code counts": (
+        "ipums_files.py",
+        "if found.setdefault(number, label) != label:",
+        "if found.update({number: label}):",
+        "test_ipums.py -k two_labels",
+    ),
+    "ipums: half a line is a record": (
+        "ipums_files.py",
+        'if 0 < len(line.rstrip("\\r\\n")) < width',
+        "if False",
+        "test_ipums.py -k broken_data",
+    ),
+    "ipums: half a row is a record": (
+        "ipums_files.py",
+        "if row and len(row) != len(header)",
+        "if False",
+        "test_ipums.py -k broken_data",
+    ),
+    "ipums: a broken archive is an error of its own": (
+        "ipums_files.py",
+        "BROKEN = (EOFError, OSError, UnicodeError, LookupError, zlib.error, csv.Error)",
+        "BROKEN = (UnicodeError, LookupError, zlib.error, csv.Error)",
+        "test_ipums.py -k broken_data",
+    ),
+    "ipums: letters are an error of their own": (
+        "ipums_files.py",
+        "FOREIGN = (ArithmeticError, AttributeError, TypeError, ValueError)",
+        "FOREIGN = (ArithmeticError, AttributeError, TypeError)",
+        "test_ipums.py -k broken_data",
     ),
     "census: an own extract is not clipped": (
         "census.py",

@@ -39,8 +39,8 @@ MUTANTS = {
     ),
     "one release of two paid for": (
         "irls.py",
-        "return checks.positive(total, name) / (2 * checks.count(",
-        "return checks.positive(total, name) / (1 * checks.count(",
+        "return checks.budget(total, name) / (2 * checks.count(",
+        "return checks.budget(total, name) / (1 * checks.count(",
         "test_irls.py -k 'declared or share'",
     ),
     "the gap not charged": (
@@ -75,8 +75,8 @@ MUTANTS = {
     ),
     "replacing priced as removing, many degrees": (
         "sheffet.py",
-        "return epsilon / 2, delta",
-        "return epsilon, delta",
+        "return epsilon / 2, part",
+        "return epsilon, part",
         "test_irls.py -k 'costs_both or share'",
     ),
 }

@@ -49,6 +49,48 @@ MUTANTS = {
         "        if False:",
         "test_stream.py -k missing",
     ),
+    "an empty file has types": (
+        "stream.py",
+        "if groups:  # without a record",
+        "if True:  # without a record",
+        "test_stream.py -k without_records",
+    ),
+    "rows are counted within a row group": (
+        "stream.py",
+        "columns, path, before + first)",
+        "columns, path, first)",
+        "test_stream.py -k missing",
+    ),
+    "rows are counted within a chunk": (
+        "stream.py",
+        'return function(checks.numeric(rows, "X", first), checks.numeric(target, "y", first), first)[None]',
+        'return function(checks.numeric(rows, "X", 0), checks.numeric(target, "y", 0), 0)[None]',
+        "test_stream.py -k whole_input",
+    ),
+    "rows are counted within a block": (
+        "objective.py",
+        "part, first + start)",
+        "part, first)",
+        "test_stream.py -k whole_input",
+    ),
+    "rows of a table are counted within a block": (
+        "domain.py",
+        "table[start:stop], start)",
+        "table[start:stop], 0)",
+        "test_stream.py -k whole_input",
+    ),
+    "missing values are no numbers": (
+        "checks.py",
+        "if not text and (place := _gap(value, array)):",
+        "if False:",
+        "test_checks.py -k missing",
+    ),
+    "what pandas marks as missing is NaN": (
+        "checks.py",
+        'elif hasattr(value, "isna") and any(not isinstance(kind, np.dtype) for kind in _types(value)):',
+        "elif False:",
+        "test_checks.py -k missing",
+    ),
     "a changed file goes unnoticed": (
         "stream.py",
         "or file.metadata.row_group(group).num_rows != length",

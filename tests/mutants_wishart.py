@@ -3,8 +3,8 @@
 MUTANTS = {
     "Wishart difference: half the spread": (
         "wishart.py",
-        "spread = change / (2 * budgets)",
-        "spread = change / (4 * budgets)",
+        "WishartDifference(chosen, change / (2 * budgets),",
+        "WishartDifference(chosen, change / (4 * budgets),",
         "test_wishart.py -k costs_what",
     ),
     "Wishart difference: one Wishart matrix only, not centred": (

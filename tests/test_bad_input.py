@@ -47,6 +47,7 @@ BALL = Ball([0, 0], 1, (-1, 1))
 F = objective.linear(X, Y, BOX)
 SCALES = allocation.functional(BOX, 1.0)
 UNIT = allocation.unit_scales("copied", 2)
+STEEP = objective.Loss(1e300, 1.0, 1.0)
 NOISY = release.perturb(F, SCALES, 0)
 NOTE = release.release(F, SCALES, 0)
 BOWL = objective.Quadratic(np.eye(2), np.ones(2), np.array(0.0))
@@ -64,7 +65,7 @@ def with_cell(value):
 
 
 BAD_RECORDS = {
-    "NaN": (with_cell(NAN), Y, "X holds nan"),
+    "NaN": (with_cell(NAN), Y, r"X holds nan \(first at row 3\)"),
     "infinity": (with_cell(-INF), Y, "X holds -inf"),
     "NaN response": (X, np.r_[Y[:-1], NAN], "y holds nan"),
     "infinite response": (X, np.r_[Y[:-1], INF], "y holds inf"),
@@ -81,16 +82,25 @@ BAD_RECORDS = {
     "text in objects": (np.full((20, 2), "1.5", dtype=object), Y, "X has entries of type object"),
     "text response": (X, Y.astype(str), "y has entries of type <U"),
     "objects": (np.full((20, 2), object()), Y, "X has entries of type object"),
-    "missing": (np.full((20, 2), None), Y, "X holds nan"),
-    "missing in a frame": (pd.DataFrame(X).astype("Float64").mask(lambda frame: frame > 0.9), Y, "X "),
+    "missing": (np.full((20, 2), None), Y, r"X has a missing value \(first at row 0, column 0\)"),
+    "missing in a frame": (
+        pd.DataFrame(X, columns=["a", "b"]).astype("Float64").mask(np.equal(X, X[:, 1].max())),
+        Y,
+        rf"X has a missing value \(first at row {X[:, 1].argmax()}, column 'b'\)",
+    ),
+    "missing labels": (
+        X,
+        pd.Series([True] * 19 + [None], dtype="boolean"),
+        r"y has a missing value \(first at row 19\)",
+    ),
     "text in a frame": (pd.DataFrame({"a": ["x"] * 20, "b": Y}), Y, "X has entries of type"),
     "complex": (X + 1j, Y, "X has entries of type complex"),
     "dates": (X.astype("M8[s]"), Y, "X has entries of type datetime"),
     "ragged": ([[1, 2], [3]], [1, 2], "X has rows of different lengths"),
     "sparse matrix": (scipy.sparse.csr_matrix(X), Y, r"X is a sparse csr_matrix: pass X.toarray\(\)"),
     "sparse array": (scipy.sparse.coo_array(X), Y, "X is a sparse"),
-    "masked": (np.ma.masked_array(X, mask=X > 0.9), Y, "X has masked entries"),
-    "masked response": (X, np.ma.masked_array(Y, mask=Y > 0.5), "y has masked entries"),
+    "masked": (np.ma.masked_array(X, mask=X > 0.9), Y, "X has a missing value"),
+    "masked response": (X, np.ma.masked_array(Y, mask=Y > 0.5), "y has a missing value"),
     "nothing": (None, Y, "X has shape"),
     "huge integers": ([[10**400, 1]] * 20, Y, "X has entries of type object"),
 }
@@ -142,6 +152,13 @@ def budgets(call):
         yield "epsilon", lambda epsilon=epsilon: call(epsilon)
 
 
+def extremes(call, name="epsilon"):
+    """Budgets whose noise overflows, or vanishes: they are blamed, and not the records."""
+    for number in (5e-324, 1e-300, 1e-51, 1e51, 1e300):
+        message = rf"{name} is {re.escape(f'{number:g}')}, .* its noise: give a number between 1e-50 and 1e\+50"
+        yield message, lambda number=number: call(number)
+
+
 def relations(call):
     for word in ("swap", None, True, "Replace"):
         yield f"neighbours is {word!r}: choose one of", lambda word=word: call(word)
@@ -183,7 +200,12 @@ CASES = {
     ],
     "checks.broken": [(r"false \(FM-X\): give as_published", lambda: checks.broken(False, "FM-X", "it is false"))],
     "checks.flag": [("x is 'no': give", lambda: checks.flag("no", "x"))],
-    "checks.epsilons": list(budgets(checks.epsilons)),
+    "checks.epsilons": [*budgets(checks.epsilons), *extremes(checks.epsilons)],
+    "checks.budget": [*budgets(checks.budget), *extremes(checks.budget)],
+    "checks.within_reach": [
+        ("x is 0, .*: give a number between 0.1 and 10", lambda: checks.within_reach(0.0, "x", 10.0)),
+        ("x is nan", lambda: checks.within_reach(NAN, "x")),
+    ],
     "checks.neighbours": list(relations(checks.neighbours)),
     "checks.choice": [("x is 'c': choose one of 'a'", lambda: checks.choice("c", ("a",), "x"))],
     "checks.count": [("n is 1.5: give a whole", lambda: checks.count(1.5, "n"))],
@@ -331,7 +353,9 @@ CASES = {
         *budgets(lambda epsilon: allocation.functional(BOX, epsilon)),
         *budgets(lambda epsilon: allocation.functional(BOX, [1.0, epsilon])),
         ("epsilon is empty", lambda: allocation.functional(BOX, [])),
-        ("epsilon is 9.9.*give a larger", lambda: allocation.functional(CONSTANT, 1e-320)),
+        *extremes(lambda epsilon: allocation.functional(BOX, epsilon)),
+        *extremes(lambda epsilon: allocation.functional(BOX, [1.0, epsilon])),
+        ("epsilon is 1e-20, .*give a larger", lambda: allocation.functional(BOX, 1e-20, loss=STEEP)),
         ("domain is of type ndarray: give Box or Ball", lambda: allocation.functional(X, 1.0)),
         *relations(lambda word: allocation.functional(BOX, 1.0, neighbours=word)),
         ("sensitivity is 'loose': choose", lambda: allocation.functional(BOX, 1.0, sensitivity="loose")),
@@ -358,6 +382,9 @@ CASES = {
         ("epsilon is -1", lambda: spend(epsilon=-1)),
         ("epsilon is inf", lambda: spend(epsilon=INF)),
         ("epsilon is nan", lambda: spend(epsilon=NAN)),
+        ("epsilon is 1e-101, .*: give a number between 1e-100", lambda: spend(epsilon=1e-101)),
+        ("epsilon is 1e\\+101, .*: give a number between 1e-100", lambda: spend(epsilon=1e101)),
+        ("scale of the noise is inf.*: give a larger epsilon", lambda: spend(epsilon=0.0, scale=INF)),
         *relations(lambda word: spend(neighbours=word)),
     ],
     "release.Budget": [
@@ -384,6 +411,8 @@ CASES = {
         ("budget is of type float: give Budget", lambda: release.release(F, SCALES, budget=1.0)),
         ("stacked with shape", lambda: release.release(F, allocation.functional(BOX, [1.0, 2.0]))),
         ("scale zero", lambda: release.release(F, UNIT.times(0))),
+        ("epsilon is .*e-300, .* its noise: give", lambda: release.release(F, UNIT.times(1e300))),
+        ("scale of the noise is inf", lambda: release.release(F, allocation.Scales(np.full((2, 2), INF), np.ones(2)))),
         ("use larger scales", lambda: release.release(F, SCALES, budget=release.Budget(0.5))),
         *relations(lambda word: release.release(F, SCALES, neighbours=word)),
         *seeds(lambda seed: release.release(F, SCALES, seed)),
@@ -411,6 +440,8 @@ CASES = {
     "repair.bound": [("k is 0: give", lambda: repair.bound(BOWL, UNIT, 0))],
     "repair.retry": [
         ("limit is 0: give", lambda: repair.retry(F, SCALES, limit=0)),
+        *extremes(lambda epsilon: repair.retry(F, allocation.functional(BOX, epsilon))),
+        ("epsilon is .*e-300, .* its noise: give", lambda: repair.retry(F, UNIT.times(1e300))),
         ("hopeless here", lambda: repair.retry(objective.from_gram(-1e9 * np.eye(3), BOX), UNIT, 0, limit=3)),
         ("no domain", lambda: repair.retry(NOISY, SCALES)),
         ("use larger scales", lambda: repair.retry(F, SCALES, budget=release.Budget(1.5))),
@@ -491,6 +522,7 @@ CASES = {
         *budgets(lambda epsilon: sweep(epsilons=[0.5, epsilon])()),
         *budgets(lambda epsilon: sweep(epsilons=epsilon)()),
         ("epsilon is empty", sweep(epsilons=[])),
+        *extremes(lambda epsilon: sweep(epsilons=[1.0, epsilon])()),
         (r"method names are \['plain', 'plain'\]", sweep(methods=[PLAIN, PLAIN])),
         (r"method names are \[\]", sweep(methods=[])),
         ("methods is of type Method: give list or tuple", sweep(methods=PLAIN)),

@@ -1,10 +1,13 @@
 """The scikit-learn estimators: the library's path from end to end, and scikit-learn's own rules."""
 
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import cross_val_score
@@ -43,6 +46,23 @@ def test_without_noise_it_is_least_squares(mechanism):
     assert model.intercept_ == pytest.approx(plain.intercept_, rel=1e-6)
     np.testing.assert_allclose(model.predict(X), plain.predict(X), rtol=1e-6)
     assert model.score(X, Y) == pytest.approx(plain.score(X, Y), abs=1e-6)
+
+
+@mechanisms
+@settings(max_examples=40, deadline=None)
+@given(power=st.floats(-323, 308))
+def test_a_budget_beyond_reason_is_blamed_and_not_the_records(mechanism, power):
+    """Whatever its size: there is a model of finite coefficients, or epsilon is named, and nothing is charged."""
+    for make, domain, y in BOTH:
+        budget, epsilon = Budget(1.7e308), 10.0**power
+        model = make(domain, epsilon, mechanism=mechanism, random_state=0)
+        if 1e-50 <= epsilon <= 1e50:
+            assert np.isfinite(model.fit(X, y, budget=budget).coef_).all()
+        else:
+            said = f"epsilon is {epsilon:g}, and floating-point numbers cannot hold its noise"
+            with pytest.raises(InputError, match=re.escape(said)):
+                model.fit(X, y, budget=budget)
+            assert budget.ledger.epsilon == 0
 
 
 def test_without_noise_ridge_is_ridge():

@@ -52,6 +52,17 @@ def test_ledger_total_is_the_declared_budget(d, kind, intercept, neighbours):
         assert ("constant" in spend.released) == constant
 
 
+@pytest.mark.parametrize("size", [1e102, 1e300, math.inf])
+@pytest.mark.parametrize("publish", [release, retry])
+def test_noise_beyond_floats_is_refused_before_it_is_charged(size, publish):
+    domain = domain_of("box", 2, False)
+    budget, scales = Budget(1.0), Scales(np.full((2, 2), size), np.full(2, 1e3 if size == math.inf else size))
+    with pytest.raises(InputError, match=r"epsilon is .* its noise: give|noise is inf, .*: give a larger epsilon"):
+        publish(objective_of(domain), scales, 0, budget=budget)
+    assert budget.ledger.epsilon == 0
+    publish(objective_of(domain), functional(domain, 0.2), 0, budget=budget)  # and the seed may still be used
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("convention", CONVENTIONS)
 def test_printed_noise_never_costs_more_than_promised(kind, convention):

@@ -113,6 +113,43 @@ def test_every_chunk_is_checked_for_nan():
         moments(da.from_array(rows, chunks=1000), da.from_array(Y, chunks=1000), BOX)
 
 
+@pytest.mark.parametrize("row", [0, 404, BLOCK - 1, BLOCK, BLOCK + 404, N - 1])
+@pytest.mark.parametrize("name", ["X", "y"])
+def test_errors_give_the_row_of_the_whole_input(row, name):
+    rows, target = X.copy(), Y.copy()
+    if name == "X":
+        rows[row, 1] = np.nan
+    else:
+        target[row] = np.inf
+    cut = ((0, 1, 3000, 0, N - 3001), D)
+    lazy = da.from_array(rows, chunks=cut), da.from_array(target, chunks=700)
+    said = rf"^{name} holds (nan|inf) \(first at row {row}\): drop or impute"
+    readers = [
+        lambda X, y: moments(X, y, BOX),
+        lambda X, y: linear(X, y, DOMAINS[2]),
+        lambda X, y: PrivateLinearRegression(BOX, random_state=0).fit(X, y),
+    ]
+    for read in readers:
+        for given in (lazy, (rows, target), (pd.DataFrame(rows), pd.Series(target))):
+            with pytest.raises(InputError, match=said):
+                read(*given)
+    for read in (
+        BOX.table,
+        BOX.scale,
+        Box.from_data,
+        lambda X, y: sweep(X, y, BOX, [no_privacy("m")], [1.0], Holdout(1)),
+    ):
+        with pytest.raises(InputError, match=said):
+            read(rows, target)
+
+
+def test_a_block_alone_does_not_know_where_it_stands():
+    rows = X[:5].copy()
+    rows[3] = np.nan
+    with pytest.raises(InputError, match=r"X holds nan \(first at row 3 of its block\): drop"):
+        BOX.scale_block(rows, Y[:5], np.empty((5, BOX.p + 1)))
+
+
 def test_empty_chunks_and_chunks_of_one_record_count():
     cuts = (0, 1, 1000, 0, N - 1001)
     lazy = da.concatenate([da.from_array(part, chunks=-1) for part in np.split(X, np.cumsum(cuts)[:-1])])
@@ -143,13 +180,13 @@ def test_the_chunks_of_the_predictors_are_the_unit_of_work():
     """Or a response in shreds would shred the work."""
     sizes = []
 
-    def add(rows, target):
-        sizes.append((rows.shape, target.shape))
+    def add(rows, target, first):
+        sizes.append((first, rows.shape, target.shape))
         return np.ones((2, 2))
 
     chunks = (3000, 5000, N - 8000)
     found = stream.add_up(add, da.from_array(X, chunks=(chunks, (1, D - 1))), da.from_array(Y, chunks=10), D, 2)
-    assert sorted(sizes) == sorted(((n, D), (n,)) for n in chunks)
+    assert sorted(sizes) == [(first, (n, D), (n,)) for first, n in zip((0, 3000, 8000), chunks, strict=True)]
     np.testing.assert_array_equal(found, np.full((2, 2), 3.0))
 
 
@@ -217,14 +254,27 @@ def test_files_without_records_are_passed_over(tmp_path):
     FRAME[:0].astype(FRAME.dtypes).to_parquet(tmp_path / "empty.parquet")
     with pytest.raises(DataError, match="hold no records"):
         parquet(tmp_path, COLUMNS, "y")
-    assert parquet(folder_of(tmp_path), COLUMNS, "y")[1].shape == (N,)
+    # Whoever writes a frame without rows may know no types, and some writers not even the columns.
+    nothing = pd.DataFrame({name: pd.Series(dtype=object) for name in [*COLUMNS, "y"]})
+    nothing.to_parquet(tmp_path / "0.parquet")
+    assert pq.read_schema(tmp_path / "0.parquet").field("a").type == pa.null()
+    nothing.astype(str).to_parquet(tmp_path / "part-1b.parquet")
+    pq.write_table(pa.table({}), tmp_path / "part-9.parquet")
+    rows, target = parquet(folder_of(tmp_path), COLUMNS, "y")
+    np.testing.assert_array_equal(target.compute(), FRAME["y"])
+    np.testing.assert_array_equal(rows.compute(), FRAME[COLUMNS].to_numpy(float))
 
 
 def test_missing_values_are_found_wherever_they_are(tmp_path, small):
     folder_of(tmp_path, FRAME.assign(a=FRAME["a"].where(FRAME.index != N - 1)))
     lazy = parquet(tmp_path, COLUMNS, "y")
-    with pytest.raises(DataError, match=r"column 'a' of .*part-2.parquet has missing values: drop or fill"):
+    last = len(np.array_split(np.arange(N), 3)[2]) - 1
+    said = rf"column 'a' of .*part-2.parquet has missing values \(first at row {last}\): drop or fill"
+    with pytest.raises(DataError, match=said):
         moments(*lazy, BOX)
+    folder_of(tmp_path, FRAME.assign(a=FRAME["a"].where(FRAME.index != N - 1)), row_group_size=333)
+    with pytest.raises(DataError, match=said):
+        moments(*parquet(tmp_path, COLUMNS, "y"), BOX)
     moments(*parquet(tmp_path, ["b", "n"], "y"), Box([-1, -1], [1, 1], (-5, 5)))  # other columns are not read
     table = pa.table({"a": [1.0, float("nan")], "y": [1.0, 2.0]})  # NaN is a number to Parquet
     pq.write_table(table, tmp_path / "nan.parquet")
@@ -244,6 +294,17 @@ def test_files_that_change_under_the_arrays_are_noticed(tmp_path):
         with pytest.raises(DataError, match=message):
             moments(rows, target, BOX)
         folder_of(tmp_path, row_group_size=1000)
+
+
+def test_broken_pages_are_noticed(tmp_path):
+    """The list of columns stands at the end of a file, so it may be whole where the values are not."""
+    folder_of(tmp_path, files=1, compression="zstd")
+    file = tmp_path / "part-0.parquet"
+    rows, target = parquet(tmp_path, COLUMNS, "y")
+    raw = file.read_bytes()
+    file.write_bytes(raw[:4] + bytes(len(raw) // 2) + raw[4 + len(raw) // 2 :])
+    with pytest.raises(DataError, match=r"part-0\.parquet is broken: restore it"):
+        moments(rows, target, BOX)
 
 
 def test_new_arrays_never_stand_for_old_ones(tmp_path):

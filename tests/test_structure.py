@@ -41,7 +41,8 @@ ASIDE = {
     "census_income": set(),
     "census_parameters": {"checks", "datasets"},
     "census_people": {"checks", "noise", "census_income", "census_parameters"},
-    "ipums": {"checks", "census_parameters", "ipums_labels"},
+    "ipums": {"checks", "census_parameters", "ipums_files", "ipums_labels"},
+    "ipums_files": {"checks"},
     "panels": {
         "authors",
         "checks",
@@ -85,6 +86,7 @@ NO_EXAMPLE = {
     "objective.check_labels": "inner step of logistic",
     "experiment.no_privacy": "sweep shows it",
     "splits.fold_moments": "inner step of sweep",
+    "ipums_files": "inner steps of ipums.heads",
     "ipums_labels.Reading": "ipums.heads uses it",
     "irls.Fit": "what irls returns",
     "histogram.Cells": "abstract: dpme and filter_priority have examples",

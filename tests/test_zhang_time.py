@@ -50,9 +50,9 @@ def test_one_pass_for_a_quadratic(monkeypatch):
     read = []
     original = type(BOX).scale_block
 
-    def counted(self, X, y, out):
+    def counted(self, X, y, out, *first):
         read.append(len(y))
-        return original(self, X, y, out)
+        return original(self, X, y, out, *first)
 
     monkeypatch.setattr(type(BOX), "scale_block", counted)
     for loss in (TAYLOR, no_privacy("m").loss):
