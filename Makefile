@@ -2,10 +2,12 @@
 SHELL := /bin/sh
 PYTHON ?= python3
 VENV := .venv
-BIN := $(CURDIR)/$(VENV)/bin
-OUTSIDE := $(PATH)
-export PATH := $(BIN):$(PATH)
+# The folder may have any name: it never enters a recipe, and programs are started as modules because the first line of
+# a script cannot hold every path.
+OUTSIDE := $(value PATH)
+export PATH := $(CURDIR)/$(VENV)/bin:$(OUTSIDE)
 export OPENBLAS_NUM_THREADS ?= 1
+export PYTHONUTF8 := 1
 unexport PYTHONPATH PYTHONHOME
 
 .PHONY: help book test lint fast bench reference lock lab clean env
@@ -19,28 +21,29 @@ help:
 	@echo "make lab        open the chapters in JupyterLab (installs it first)"
 	@echo "make lock       pin requirements.txt anew"
 
+env lab: export PATH := $(OUTSIDE)
 env:
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) was not found; Python 3.11 or newer is needed" >&2; exit 1; }
-	@PATH="$(OUTSIDE)" $(PYTHON) tools/setup.py $(VENV)
+	@$(PYTHON) tools/setup.py $(VENV) requirements.txt
 
 book: env
-	@jupyter-book build . --all -W -n --keep-going || \
+	@python -c "from jupyter_book.cli.main import main; main()" build . --all -W -n --keep-going || \
 		{ echo "The book was not built: the first error above says why." >&2; exit 1; }
-	@echo "The book is at $(CURDIR)/_build/html/index.html"
+	@printf 'The book is at %s\n' "$$PWD/_build/html/index.html"
 
 lint: env
-	ruff format --check .
-	ruff check .
+	python -m ruff format --check .
+	python -m ruff check .
 	python tools/cells.py --check
-	mypy
+	python -m mypy
 
 test: lint book
 	@command -v chromium || command -v chromium-browser || command -v google-chrome || \
 		echo "There is no Chromium here: the built pages will not be looked at. On Debian: apt-get install chromium"
-	pytest --nbval -rs --cov --cov-fail-under=95 --cov-report=term:skip-covered
+	python -m pytest --nbval -rs --cov --cov-fail-under=95 --cov-report=term:skip-covered
 
 fast: env
-	pytest -m "not slow and not browser"
+	python -m pytest -m "not slow and not browser"
 
 bench: env
 	python -m benchmarks
@@ -50,15 +53,13 @@ bench: env
 reference: env
 	python tools/reference.py $(CHAPTERS)
 
-lab: export JUPYTER_CONFIG_DIR := $(CURDIR)/$(VENV)/jupyter
 lab: env
-	@test -x $(BIN)/jupyter-lab || pip install --quiet jupyterlab==4.6.6 jupytext==1.18.1
-	@jupytext-config set-default-viewer markdown
-	jupyter lab book
+	@$(PYTHON) tools/setup.py $(VENV)/lab tools/jupyter/requirements.txt
+	@$(VENV)/bin/python tools/lab.py
 
 lock: env
-	pip install --quiet uv
-	uv pip compile requirements.in --no-emit-index-url --no-header --no-annotate --python-version 3.11 -o requirements.txt
+	python -m pip install --quiet uv
+	python -m uv pip compile requirements.in --no-emit-index-url --no-header --no-annotate --python-version 3.11 -o requirements.txt
 
 clean:
 	rm -rf _build $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

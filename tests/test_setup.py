@@ -1,4 +1,4 @@
-"""tools/setup.py in every mood, with a made-up repository and made-up commands."""
+"""tools/setup.py in every mood, with a made-up repository and made-up commands; and the Makefile that calls it."""
 
 import ast
 import builtins
@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,6 +14,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = ROOT / "tools" / "setup.py"
+ODD = """it's (a) "folder" of `{}`, $HOME #1 & 5%; """.format(os.fsdecode("œuvres".encode())) + 100 * "x"
+HANGS = 600  # seconds; nothing here waits as long unless it hangs
 
 
 class Machine:
@@ -35,7 +36,7 @@ class Machine:
 
     def run(self):
         self.commands.clear()
-        self.setup.main(".venv")
+        self.setup.main(".venv", "requirements.txt")
         return self.commands
 
 
@@ -85,8 +86,22 @@ def test_recovers_from_an_interruption(machine):
         machine.run()
     machine.broken = None
     assert machine.run() == ["venv", "pip"]
-    (machine.root / ".venv" / "ready").write_text("half a fing")
+    (machine.root / ".venv" / "ready").write_bytes(b"half a fing\xff")
     assert machine.run() == ["venv", "pip"]
+
+
+def test_sets_up_once_in_an_odd_folder(machine, monkeypatch):
+    for name in (ODD, "of \udcff bytes"):
+        machine.root = machine.root.rename(machine.root.with_name(name))
+        monkeypatch.setattr(machine.setup, "ROOT", str(machine.root))
+        assert machine.run() == ["venv", "pip"]
+        assert machine.run() == []
+
+
+def test_each_lock_has_its_environment(machine):
+    machine.run()
+    (machine.root / "other.txt").write_text("scipy==1\n")
+    assert not machine.setup.is_ready(str(machine.root / ".venv"), "other.txt")
 
 
 def test_old_python(machine, monkeypatch):
@@ -153,21 +168,44 @@ def test_read_only_repository(machine, monkeypatch):
         machine.run()
 
 
+@pytest.mark.parametrize("name", ["why?", "a%20name"])
+def test_a_folder_in_which_the_cache_cannot_be_opened(machine, monkeypatch, name):
+    moved = machine.root.rename(machine.root.with_name(name))
+    monkeypatch.setattr(machine.setup, "ROOT", str(moved))
+    with pytest.raises(SystemExit, match="cannot hold the book"):
+        machine.run()
+
+
 def test_settings_of_the_caller_stay_outside(machine, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", "elsewhere")
-    monkeypatch.setenv("PIP_USER", "1")
+    for name in ("PYTHONPATH", "PYTHONHOME", "PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_PYTHON"):
+        monkeypatch.setenv(name, "elsewhere")
+    monkeypatch.setenv("PIP_INDEX_URL", "an index")
     machine.run()
-    assert not {"PYTHONPATH", "PIP_USER"} & machine.env.keys()
+    assert "elsewhere" not in machine.env.values()
+    assert machine.env["PIP_INDEX_URL"] == "an index"
 
 
-def make(*arguments, **env):
+def make(*arguments, folder=ROOT, **env):
     """Run make from another folder; nothing is set up, for the environment is asked for only by name."""
-    return subprocess.run(
-        ["make", "-C", str(ROOT), *arguments], cwd="/", env=os.environ | env, capture_output=True, text=True
-    )
+    command = ["make", "-C", str(folder), *arguments]
+    env = {k: v for k, v in os.environ.items() if "MAKE" not in k and k not in ("MFLAGS", "CHAPTERS")} | env
+    said = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "encoding": "utf-8", "errors": "replace"}
+    try:
+        return subprocess.run(command, cwd="/", env=env, timeout=HANGS, **said)
+    except subprocess.TimeoutExpired as hang:
+        return pytest.fail(f"make {arguments} hangs; it said {hang.stdout} {hang.stderr}")
 
 
-@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+def write_program(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+    path.chmod(0o755)
+
+
+needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+
+
+@needs_make
 def test_make_from_another_folder():
     assert "make book" in make("help").stdout
     missing = make("env", "PYTHON=python-that-is-not-there")
@@ -175,13 +213,41 @@ def test_make_from_another_folder():
     assert "python-that-is-not-there was not found" in missing.stderr + missing.stdout
 
 
-@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+@needs_make
 def test_make_runs_set_up_with_the_python_outside_the_environment(tmp_path):
-    fake = tmp_path / "python9"
-    fake.write_text(f'#!/bin/sh\necho "asked for $1" "$PATH"\n{sys.executable} -c ""\n')
-    fake.chmod(0o755)
-    said = make("env", "PYTHON=python9", PATH=f"{tmp_path}:{os.environ['PATH']}").stdout
-    assert "asked for tools/setup.py" in said
+    write_program(tmp_path / "python9", 'echo "asked for $1 with $PATH"')
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    said = make("env", "PYTHON=python9", PATH=path).stdout
+    assert f"asked for tools/setup.py with {path}\n" in said
+
+
+TARGETS = {
+    "book": ["-c from jupyter_book.cli.main import main; main() build . --all -W -n --keep-going"],
+    "lint": ["-m ruff format --check .", "-m ruff check .", "tools/cells.py --check", "-m mypy"],
+    "fast": ["-m pytest -m not slow and not browser"],
+    "reference": ["tools/reference.py"],
+    "lab": ["tools/lab.py"],
+}
+
+
+@needs_make
+@pytest.mark.parametrize("target", TARGETS)
+def test_make_in_an_odd_folder(tmp_path, target):
+    """With programs that only say what they were asked: the one for set-up, and the environment's own."""
+    folder = tmp_path / ODD
+    write_program(folder / ".venv" / "bin" / "python", 'echo "inside: $*"')
+    write_program(tmp_path / "python9", 'echo "outside: $*"')
+    shutil.copy(ROOT / "Makefile", folder)
+    path = f"{tmp_path / ODD}:{tmp_path}:{os.environ['PATH']}"
+    done = make(target, "PYTHON=python9", folder=folder, PATH=path)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert "outside: tools/setup.py .venv requirements.txt" in lines
+    assert [line for line in lines if line.startswith("inside: ")] == [f"inside: {call}" for call in TARGETS[target]]
+    if target == "book":
+        assert f"The book is at {os.fsencode(folder).decode()}/_build/html/index.html" in lines
+    if target == "lab":
+        assert "outside: tools/setup.py .venv/lab tools/jupyter/requirements.txt" in lines
 
 
 def test_the_fit_in_the_readme_runs(capsys):

@@ -1,10 +1,11 @@
-"""Create the virtual environment with the pinned packages, once per lock file; the standard library is enough.
+"""Create a virtual environment with pinned packages, once per lock file; the standard library is enough.
 
 Written so that an old Python can read it, and say that it is too old.
 """
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,32 +13,34 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OLDEST = (3, 11)
 NEEDED_GB = 2.0
+STRAY = ("PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_PYTHON")  # lead to other places
 
 
 def fail(message):
     sys.exit("set-up failed: " + message)
 
 
-def fingerprint(venv):
+def fingerprint(venv, lock):
     """What the environment depends on: the interpreter, its place on the disk, and the lock."""
-    digest = hashlib.sha256((sys.version + venv).encode())
-    for name in ("requirements.txt", "pyproject.toml"):
+    digest = hashlib.sha256(sys.version.encode() + os.fsencode(venv))
+    for name in (lock, "pyproject.toml"):
         with open(os.path.join(ROOT, name), "rb") as file:
             digest.update(file.read())
-    return digest.hexdigest()
+    return digest.hexdigest().encode()
 
 
-def is_ready(venv):
+def is_ready(venv, lock):
     try:
-        with open(os.path.join(venv, "ready")) as file:
-            return file.read() == fingerprint(venv) and os.path.exists(os.path.join(venv, "bin", "python"))
+        with open(os.path.join(venv, "ready"), "rb") as file:
+            return file.read() == fingerprint(venv, lock) and os.path.exists(os.path.join(venv, "bin", "python"))
     except OSError:
         return False
 
 
 def run(*command):
     """Run a command without the caller's Python settings, and say whether it worked."""
-    env = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME", "PIP_USER")}
+    env = {name: value for name, value in os.environ.items() if name not in STRAY}
+    env["PIP_USER"] = "0"  # a pip.conf may ask for packages in the home directory
     return subprocess.call(command, cwd=ROOT, env=env) == 0
 
 
@@ -59,14 +62,16 @@ def check_python():
 def check_place():
     if not os.access(ROOT, os.W_OK):
         fail("the folder of the repository cannot be written to")
+    if re.search("[?]|%[0-9A-Fa-f]{2}", ROOT):
+        fail("a folder with ? or a code such as %20 in its name cannot hold the book: SQLite opens its cache as a URL")
     if free_gb() < NEEDED_GB:
         fail("%.1f GB of disk are free, and %.0f GB are needed" % (free_gb(), NEEDED_GB))  # noqa: UP031 - as above
 
 
-def main(name):
+def main(name, lock):
     check_python()
     venv = os.path.join(ROOT, name)
-    if is_ready(venv):
+    if is_ready(venv, lock):
         return
     check_place()
     print("Setting up " + name + " (a minute or two, once) ...")
@@ -74,13 +79,13 @@ def main(name):
     if not run(sys.executable, "-m", "venv", "--clear", venv):
         fail("python -m venv did not work, for the reason above")
     python = os.path.join(venv, "bin", "python")
-    if not run(python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "-r", "requirements.txt"):
+    if not run(python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "-r", lock):
         if free_gb() < 0.1:
             fail("the disk is full")
-        fail("pip could not install requirements.txt, for the reason above; it needs a network or a package index")
-    with open(os.path.join(venv, "ready"), "w") as file:
-        file.write(fingerprint(venv))
+        fail("pip could not install " + lock + ", for the reason above; it needs a network or a package index")
+    with open(os.path.join(venv, "ready"), "wb") as file:
+        file.write(fingerprint(venv, lock))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])
