@@ -8,7 +8,7 @@ Only labels are counted row by row, in one matrix product for all coefficients, 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -35,7 +35,22 @@ PATIENCE = 2.0  # seconds before a progress bar appears
 
 
 @dataclass(frozen=True)
-class Method:
+class _Way:
+    name: str
+    fit: Callable[[Any, FloatArray, np.random.Generator], FloatArray]
+    private: bool = True
+    repeats: int | None = None
+
+    def __post_init__(self) -> None:
+        checks.count(1 if self.repeats is None else self.repeats, "repeats")
+
+    def takes_part(self, repeat: int) -> bool:
+        """Return whether it is run on this partition."""
+        return self.repeats is None or repeat < self.repeats
+
+
+@dataclass(frozen=True)
+class Method(_Way):
     """A way to turn training moments into coefficients.
 
     Parameters
@@ -47,26 +62,21 @@ class Method:
         `train` is a stack of shape (s, 1), `epsilons` has shape (e,); returns theta of shape (s, e, p), or
         (s, 1, p) if not private.
     private : bool
+    repeats : int, optional
+        Take part in so many partitions only, for a method whose error hardly varies. A figure must say so.
     loss : Loss
         Of the objective that `fit` is given: a quadratic for the logistic loss, with labels.
     """
 
-    name: str
-    fit: Callable[[Quadratic, FloatArray, np.random.Generator], FloatArray]
-    private: bool = True
     loss: Loss = SQUARED
 
     def coefficients(self, partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Return theta of every split and budget, of shape (s, e, p), or (s, 1, p)."""
         return self.fit(partition.train(self.loss), epsilons, rng)
 
-    def takes_part(self, repeat: int) -> bool:
-        """Return whether it is run on this partition."""
-        return True
-
 
 @dataclass(frozen=True)
-class RowMethod:
+class RowMethod(_Way):
     """A way to turn training records into coefficients, for what moments cannot do.
 
     Parameters
@@ -77,24 +87,12 @@ class RowMethod:
         Returns theta of shape (s, e, p), or (s, 1, p) if not private.
     private : bool
     repeats : int, optional
-        Take part in so many partitions only: for a slow method whose error hardly varies. A figure must say so.
+        As in `Method`.
     """
-
-    name: str
-    fit: Callable[[Partition, FloatArray, np.random.Generator], FloatArray]
-    private: bool = True
-    repeats: int | None = None
-
-    def __post_init__(self) -> None:
-        checks.count(1 if self.repeats is None else self.repeats, "repeats")
 
     def coefficients(self, partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Return theta of every split and budget, of shape (s, e, p), or (s, 1, p)."""
         return self.fit(partition, epsilons, rng)
-
-    def takes_part(self, repeat: int) -> bool:
-        """Return whether it is run on this partition."""
-        return self.repeats is None or repeat < self.repeats
 
 
 def no_privacy(name: str, penalty: Penalty = NONE, *, loss: Loss = SQUARED) -> Method:
@@ -225,7 +223,7 @@ def sweep(
     jobs : int
         joblib workers; -1 for one per processor. They run on the backend that `joblib.parallel_config` chose.
     progress : bool
-        Show a bar, one step per partition, if the sweep takes more than two seconds. The environment variable
+        Show a bar, one step per task, if the sweep takes more than two seconds. The environment variable
         TQDM_DISABLE=1, which tqdm reads, hides every bar: the book and its tests run with it.
 
     Returns
@@ -245,23 +243,78 @@ def sweep(
     checks.instance(domain, Domain, "domain")
     checks.instance(protocol, (CrossValidation, Holdout), "protocol")
     check_methods(methods)
+    check_metrics(metrics)
+    rows, target = checks.rows(X, y, domain.d)
+    if needs_labels(methods, metrics):
+        check_labels(target, domain)
+    root = noise.seed_sequence(random_state)
+    table = domain.table(rows, target)
+    tasks = plan(methods, protocol.repeats, jobs)
+    calls = (
+        delayed(_partition)(
+            rows, target, table, domain, [methods[k] for k in some], budgets, protocol, root, repeat, tuple(metrics)
+        )
+        for repeat, some in tasks
+    )
+    results = Parallel(n_jobs=jobs, return_as="generator")(calls)
+    bar = tqdm(results, total=len(tasks), delay=PATIENCE) if progress else results
+    return gathered(tasks, bar)
+
+
+def plan(methods: Sequence[Method | RowMethod], repeats: int, jobs: int = 1) -> list[tuple[int, list[int]]]:
+    """Return the tasks of a sweep: numbers of a partition, and of the methods to fit there, the longest tasks first.
+
+    With several workers each method that reads rows is a task of its own. The slow ones take part in few partitions,
+    so these come first: no worker is left with one of them at the end.
+
+    Examples
+    --------
+    >>> plain, slow = no_privacy("plain"), RowMethod("slow", print, repeats=1)
+    >>> plan([plain, slow], 2, jobs=2), plan([plain, slow], 2)
+    ([(0, [1]), (0, [0]), (1, [0])], [(0, [0, 1]), (1, [0])])
+    """
+    alone = [k for k, method in enumerate(methods) if jobs != 1 and isinstance(method, RowMethod)]
+    alone.sort(key=lambda k: methods[k].repeats or repeats)
+    tasks = [(repeat, [k]) for k in alone for repeat in range(repeats) if methods[k].takes_part(repeat)]
+    for repeat in range(repeats):
+        some = [k for k, method in enumerate(methods) if k not in alone and method.takes_part(repeat)]
+        tasks += [(repeat, some)] if some else []
+    return tasks
+
+
+def gathered(tasks: Sequence[tuple[int, list[int]]], results: Iterable[Sequence[pd.DataFrame]]) -> pd.DataFrame:
+    """Return what the tasks of `plan` found, a frame per method, in the order of the partitions and the methods.
+
+    Parameters
+    ----------
+    tasks : from `plan`
+    results : for each task, one frame per method
+
+    Examples
+    --------
+    >>> one, two = (pd.DataFrame({"value": [k]}) for k in (1, 2))
+    >>> gathered([(0, [1]), (0, [0])], [[two], [one]])["value"].tolist()
+    [1, 2]
+    """
+    found = {
+        (repeat, k): frame
+        for (repeat, some), part in zip(tasks, results, strict=True)
+        for k, frame in zip(some, part, strict=True)
+    }
+    return pd.concat([found[key] for key in sorted(found)], ignore_index=True)
+
+
+def check_metrics(metrics: Sequence[Metric]) -> None:
+    """Raise `InputError` unless these are metrics, at least one."""
     if not metrics:
         raise InputError("there are no metrics: give 'mse', 'rmse' or both")
     for metric in metrics:
         checks.choice(metric, METRICS, "metric")
-    rows, target = checks.rows(X, y, domain.d)
-    if set(metrics) & set(scores.OF_LABELS) or any(isinstance(m, Method) and m.loss.labels for m in methods):
-        check_labels(target, domain)
-    root = noise.seed_sequence(random_state)
-    table = domain.table(rows, target)
-    partitions = [k for k in range(protocol.repeats) if any(method.takes_part(k) for method in methods)]
-    tasks = (
-        delayed(_partition)(rows, target, table, domain, methods, budgets, protocol, root, repeat, tuple(metrics))
-        for repeat in partitions
-    )
-    results = Parallel(n_jobs=jobs, return_as="generator")(tasks)
-    bar = tqdm(results, total=len(partitions), delay=PATIENCE) if progress else results
-    return pd.concat(bar, ignore_index=True)
+
+
+def needs_labels(methods: Sequence[Method | RowMethod], metrics: Sequence[Metric]) -> bool:
+    """Return whether the response must be one of two labels."""
+    return bool(set(metrics) & set(scores.OF_LABELS)) or any(isinstance(m, Method) and m.loss.labels for m in methods)
 
 
 def check_methods(methods: Sequence[Method | RowMethod]) -> None:
@@ -285,13 +338,33 @@ def _partition(
     root: np.random.SeedSequence,
     repeat: int,
     metrics: tuple[Metric, ...],
-) -> pd.DataFrame:
+) -> list[pd.DataFrame]:
     partition = splits.draw(X, y, table, domain, protocol, noise.spawn(root, repeat, 0))
-    frames = []
+    return scored(partition, methods, epsilons, root, repeat, metrics)
+
+
+def scored(
+    partition: Partition,
+    methods: Sequence[Method | RowMethod],
+    epsilons: FloatArray,
+    root: np.random.SeedSequence,
+    repeat: int,
+    metrics: Sequence[Metric],
+) -> list[pd.DataFrame]:
+    """Return the test errors on one partition: a frame for each method that takes part.
+
+    Parameters
+    ----------
+    partition, methods, epsilons, root, repeat
+        As in `fitted`.
+    metrics : sequence of str
+    """
+    found = []
     for keys, theta in fitted(partition, methods, epsilons, root, repeat):
-        for metric, value in _errors(theta, partition, metrics).items():
-            frames.append(pd.DataFrame(keys | {"metric": metric, "value": value.ravel()}))
-    return pd.concat(frames, ignore_index=True)
+        errors = _errors(theta, partition, metrics)
+        frames = [pd.DataFrame(keys | {"metric": metric, "value": value.ravel()}) for metric, value in errors.items()]
+        found.append(pd.concat(frames, ignore_index=True))
+    return found
 
 
 def fitted(
@@ -325,7 +398,7 @@ def fitted(
         yield keys, np.broadcast_to(theta, expected)
 
 
-def _errors(theta: FloatArray, partition: Partition, metrics: tuple[Metric, ...]) -> dict[str, FloatArray]:
+def _errors(theta: FloatArray, partition: Partition, metrics: Sequence[Metric]) -> dict[str, FloatArray]:
     """Return each metric of theta, of shape (s, e, p), on the test sets; shape (s, e)."""
     found: dict[str, FloatArray] = {}
     if {"mse", "rmse"} & set(metrics):
@@ -333,7 +406,7 @@ def _errors(theta: FloatArray, partition: Partition, metrics: tuple[Metric, ...]
         found["mse"] = excess * partition.domain.half_width**2
         found["rmse"] = np.sqrt(found["mse"])
     if of_labels := tuple(metric for metric in metrics if metric in scores.OF_LABELS):
-        pairs = zip(theta, partition.test_rows, strict=True)
+        pairs = zip(partition.on_test_rows(theta), partition.test_rows, strict=True)
         each = [scores.of_labels(one, Z, t > 0, of_labels) for one, (Z, t) in pairs]
         found |= {metric: np.array([values[metric] for values in each]) for metric in of_labels}
     return {metric: found[metric] for metric in metrics}

@@ -147,10 +147,7 @@ class Grid:
             return []
         every = zip(*self._frame, self.cells, self.exact, strict=True)
         places = np.unravel_index(codes, self.cells[axes])
-        return [
-            low + wide * ((place + (1 - exact) / 2) / (k - exact))
-            for (low, wide, k, exact), place in zip(list(every)[axes], places, strict=True)
-        ]
+        return [_values(*axis, place) for axis, place in zip(list(every)[axes], places, strict=True)]
 
     def records(self, columns: Sequence[FloatArray]) -> FloatArray:
         """Return scaled records (t, Z) with these values, one array per axis, the constant column added."""
@@ -159,6 +156,13 @@ class Grid:
         for place, column in zip(self._columns, columns, strict=True):
             table[..., place] = column
         return table.reshape(-1, self.domain.p + 1)
+
+
+def _values(low: float, wide: float, cells: int, exact: bool, place: NDArray[np.intp]) -> FloatArray:
+    """Return the scaled values of these cells of one axis."""
+    if cells < len(place):  # each value once, then look it up
+        return np.take(_values(low, wide, cells, exact, np.arange(cells)), place)
+    return np.asarray(low + wide * ((place + (1 - exact) / 2) / (cells - exact)))
 
 
 def partition(

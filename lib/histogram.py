@@ -96,8 +96,20 @@ def count(X: ArrayLike, y: ArrayLike, grid: Grid) -> Histogram:
     [1, 2]
     """
     checks.instance(grid, Grid, "grid")
-    codes, counts = np.unique(grid.codes(X, y), return_counts=True)
-    return Histogram(grid, codes, counts)
+    return tally(grid.codes(X, y), grid)
+
+
+def tally(codes: Codes, grid: Grid) -> Histogram:
+    """Return the histogram of records with these codes of the grid's cells, of shape (n,), as `grid.codes` gives them.
+
+    Examples
+    --------
+    >>> from lib.domain import Box
+    >>> from lib.grid import partition
+    >>> tally(np.array([3, 1, 3]), partition(Box([0.0], [1.0], response=(0.0, 1.0)), 2)).counts.tolist()
+    [1, 2]
+    """
+    return Histogram(grid, *np.unique(codes, return_counts=True))
 
 
 class Cells(ABC):
@@ -127,16 +139,44 @@ class Cells(ABC):
     def logistic(self, *, ridge: float = 0.0, start: ArrayLike | None = None) -> FloatArray:
         """Return the weighted logistic regression of a response with two cells; see `logistic.newton`."""
         self._check_labels()
+        return logistic.descend(self._logistic_sums(), self.grid.domain.p, ridge=ridge, start=start)
 
-        def labelled() -> Iterator[tuple[FloatArray, FloatArray, FloatArray]]:
-            for records, weights in self.blocks():
-                yield records[:, 1:], (records[:, 0] > 0).astype(np.float64), weights
-
-        return logistic.newton(labelled, self.grid.domain.p, ridge=ridge, start=start)
+    @abstractmethod
+    def _logistic_sums(self) -> logistic.Sums:
+        """Return loss, gradient and Hessian as a function of theta. The weights are drawn or read once."""
 
     def _check_labels(self) -> None:
         if (self.grid.cells[0], self.grid.exact[0]) != (2, True):  # midpoints of two cells are half the labels
             raise InputError("the response has no cell for each of two labels: give a grid with response=2")
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some cells of a grid, (a, b): their records are the sums rows[a] + inside[b], so no product runs over all cells.
+
+    Parameters
+    ----------
+    rows : array of shape (k, p + 1)
+        Values on the outer axes, the response's and the constant among them.
+    inside : array of shape (m, p + 1)
+        Values on the inner axes.
+    weights : array of shape (k, m)
+    """
+
+    rows: FloatArray
+    inside: FloatArray
+    weights: FloatArray
+
+    def gram(self, weights: FloatArray) -> FloatArray:
+        """Return the sum of weight (t, x)(t, x)' over the cells, for any weights of shape (k, m)."""
+        rows, inside = self.rows, self.inside
+        cross = rows.T @ (weights @ inside)
+        square = (rows.T * weights.sum(axis=1)) @ rows + (inside.T * weights.sum(axis=0)) @ inside
+        return np.asarray(square + cross + cross.T)
+
+    def total(self, weights: FloatArray) -> FloatArray:
+        """Return the sum of weight (t, x) over the cells."""
+        return np.asarray(self.rows.T @ weights.sum(axis=1) + self.inside.T @ weights.sum(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,30 +198,42 @@ class NoisyGrid(Cells):
     slabs: Callable[[], Iterator[FloatArray]]
     ledger: Ledger
 
-    def _parts(self) -> Iterator[tuple[list[FloatArray], list[FloatArray], FloatArray]]:
-        """Yield the values of the outer axes, one per row, of the inner ones, one per column, and the noisy counts."""
+    def _parts(self) -> Iterator[Part]:
         outer, first = _outer(self.grid), 0
+        axes = len(self.grid.cells)
         inner = self.grid.values(np.arange(math.prod(self.grid.cells[outer:])), slice(outer, None))
+        inside = self.grid.records([*np.zeros(outer), *inner])
+        inside[:, 1] *= not self.grid.domain.intercept  # the constant is in the outer part
         for slab in self.slabs():
-            yield self.grid.values(np.arange(first, first + len(slab)), slice(outer)), inner, slab
+            values = self.grid.values(np.arange(first, first + len(slab)), slice(outer))
+            yield Part(self.grid.records([*values, *np.zeros(axes - outer)]), inside, slab)
             first += len(slab)
 
     def blocks(self) -> Iterator[tuple[FloatArray, FloatArray]]:
         """Return an iterator, as in `Cells`; cells without weight are left out."""
-        for outer, inner, slab in self._parts():
-            kept = np.flatnonzero(slab)
-            yield self.grid.records([*(value[:, None] for value in outer), *inner])[kept], slab.ravel()[kept]
+        for part in self._parts():
+            kept = np.flatnonzero(part.weights)
+            yield (part.rows[:, None] + part.inside).reshape(-1, part.rows.shape[1])[kept], part.weights.ravel()[kept]
 
     def moments(self) -> FloatArray:
-        """Return the moments. A record is the sum of an outer and an inner part, so no product runs over all cells."""
-        gram = np.zeros((self.grid.domain.p + 1,) * 2)
-        for outer, inner, slab in self._parts():
-            rows = self.grid.records([*outer, *np.zeros(len(inner))])
-            inside = self.grid.records([*np.zeros(len(outer)), *inner])
-            inside[:, 1] *= not self.grid.domain.intercept  # the constant is in the outer part
-            cross = rows.T @ (slab @ inside)
-            gram += (rows.T * slab.sum(axis=1)) @ rows + cross + cross.T + (inside.T * slab.sum(axis=0)) @ inside
-        return gram
+        """Return the moments, as in `Cells`."""
+        return np.asarray(sum(part.gram(part.weights) for part in self._parts()))
+
+    def _logistic_sums(self) -> logistic.Sums:
+        parts = list(self._parts())  # the noisy counts of all cells: up to `grid.CAP` numbers
+
+        def sums(theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+            value, slope, curvature = 0.0, np.zeros(len(theta)), np.zeros((len(theta), len(theta)))
+            for part in parts:
+                z = (part.rows[:, 1:] @ theta)[:, None] + part.inside[:, 1:] @ theta
+                losses, chance, bend = logistic.pointwise(z)
+                label = part.rows[:, :1] + part.inside[:, 0] > 0
+                value += float(np.vdot(part.weights, losses - label * z))
+                slope += part.total(part.weights * (chance - label))[1:]
+                curvature += part.gram(part.weights * bend)[1:, 1:]
+            return value, slope, curvature
+
+        return sums
 
     @property
     def deviation(self) -> float:

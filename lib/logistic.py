@@ -18,6 +18,7 @@ from lib.release import Budget, Ledger, Spend
 
 RIDGE = 1e-4  # least ridge of objective perturbation, over the largest curvature that one record adds
 Blocks = Callable[[], Iterator[tuple[FloatArray, FloatArray, FloatArray]]]
+Sums = Callable[[FloatArray], tuple[float, FloatArray, FloatArray]]
 
 
 def newton(
@@ -71,6 +72,36 @@ def newton(
     >>> newton(lambda: iter([(rows, labels, np.ones(4))]), 1).round(6).tolist()
     [1.098612]
     """
+    return descend(over(blocks), p, ridge=ridge, tilt=tilt, start=start, limit=limit, tolerance=tolerance)
+
+
+def descend(
+    sums: Sums,
+    p: int,
+    *,
+    ridge: float = 0.0,
+    tilt: ArrayLike | None = None,
+    start: ArrayLike | None = None,
+    limit: int = 50,
+    tolerance: float = 1e-8,
+) -> FloatArray:
+    """Return what `newton` does, for a loss whose sums over the records are found in another way than row by row.
+
+    Parameters
+    ----------
+    sums : function of theta
+        Returns the loss, its gradient (p,) and its Hessian (p, p), without ridge and tilt.
+    p, ridge, tilt, start, limit, tolerance
+        As in `newton`.
+
+    Examples
+    --------
+    >>> def sums(theta):
+    ...     losses, chance, bend = pointwise(theta)
+    ...     return float(4 * losses[0] - 3 * theta[0]), 4 * chance - 3, 4 * bend[:, None]
+    >>> descend(sums, 1).round(6).tolist()
+    [1.098612]
+    """
     checks.count(limit, "limit")
     checks.positive(tolerance, "tolerance")
     if checks.finite(ridge, "ridge") < 0:
@@ -83,7 +114,7 @@ def newton(
             raise InputError(f"{name} has {len(given)} entries: give {p}, one per column")
     value, step, size = math.inf, np.zeros(p), math.inf
     for _ in range(limit):
-        trial, slope, curvature = _derivatives(blocks, theta + step, ridge, linear)
+        trial, slope, curvature = _held(sums, theta + step, ridge, linear)
         if not trial <= value + 1e-12 * abs(value):  # rounding may lift the loss a little at the minimum
             step = step / 2
             if np.abs(step).max() <= tolerance * (1 + np.abs(theta).max()):
@@ -100,19 +131,52 @@ def newton(
     )
 
 
-def _derivatives(
-    blocks: Blocks, theta: FloatArray, ridge: float, linear: FloatArray
-) -> tuple[float, FloatArray, FloatArray]:
-    """Return value, gradient and Hessian."""
-    value, slope = ridge * float(theta @ theta) + float(linear @ theta), 2 * ridge * theta + linear
-    curvature = 2 * ridge * np.eye(len(theta))
-    for Z, y, w in blocks():
-        z = Z @ theta
-        chance = special.expit(z)
-        value += float(w @ (np.logaddexp(0.0, z) - y * z))
-        slope = slope + Z.T @ (w * (chance - y))
-        curvature += (Z.T * (w * chance * special.expit(-z))) @ Z
-    return value, slope, curvature
+def _held(sums: Sums, theta: FloatArray, ridge: float, linear: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+    """Return value, gradient and Hessian with ridge and tilt."""
+    value, slope, curvature = sums(theta)
+    value += ridge * float(theta @ theta) + float(linear @ theta)
+    return value, slope + 2 * ridge * theta + linear, curvature + 2 * ridge * np.eye(len(theta))
+
+
+def over(blocks: Blocks) -> Sums:
+    """Return loss, gradient and Hessian as a function of theta, for the blocks that `newton` takes.
+
+    Examples
+    --------
+    >>> value, slope, curvature = over(lambda: iter([(np.ones((2, 1)), np.array([0.0, 1.0]), np.ones(2))]))(np.zeros(1))
+    >>> round(value, 4), slope.tolist(), curvature.tolist()
+    (1.3863, [0.0], [[0.5]])
+    """
+
+    def sums(theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        value, slope, curvature = 0.0, np.zeros(len(theta)), np.zeros((len(theta), len(theta)))
+        for Z, y, w in blocks():
+            z = Z @ theta
+            losses, chance, bend = pointwise(z)
+            value += float(w @ (losses - y * z))
+            slope += Z.T @ (w * (chance - y))
+            curvature += (Z.T * (w * bend)) @ Z
+        return value, slope, curvature
+
+    return sums
+
+
+def pointwise(z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return log(1 + e^z), its derivative, the probability of a label one, and its second derivative.
+
+    One exponential serves all three, and nothing overflows or cancels.
+
+    Examples
+    --------
+    >>> [value.round(4).tolist() for value in pointwise(np.array([0.0, 800.0]))]
+    [[0.6931, 800.0], [0.5, 1.0], [0.25, 0.0]]
+    """
+    small = np.exp(-np.abs(z))
+    part = 1 / (1 + small)
+    bend = small * part
+    chance = np.where(z < 0, bend, part)
+    bend *= part
+    return np.maximum(z, 0.0) + np.log1p(small), chance, bend
 
 
 def _newton_step(slope: FloatArray, curvature: FloatArray, least: float) -> FloatArray:

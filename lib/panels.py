@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from lib import checks, noise, wishart
+from lib import checks, wishart
 from lib.authors import PAPER, Recipe
 from lib.checks import FloatArray, InputError
 from lib.datasets import Dataset
 from lib.domain import Box
-from lib.experiment import Method, Metric, RowMethod, functional_mechanism, mechanism, no_privacy, sweep
+from lib.experiment import Method, Metric, RowMethod, functional_mechanism, mechanism, no_privacy
 from lib.noise import RandomState
 from lib.objective import SQUARED, Loss, Quadratic
 from lib.rivals import dpme, filter_priority, logistic_regression, objective_perturbation
 from lib.solve import minimise
-from lib.splits import Partition, Protocol
+from lib.splits import Protocol
+from lib.views import View, survey
 
 Lines = list[tuple[Box, list[Method | RowMethod]]]  # methods, by the box whose records they read
 
@@ -60,7 +62,7 @@ def published(data: Dataset, loss: Loss = SQUARED, *, centred: bool = False) -> 
     more: list[Method | RowMethod]
     if loss.labels:
         plain = logistic_regression("NoPrivacy", repeats=TWICE)
-        more = [no_privacy("Truncated", loss=loss), RowMethod("always no", _zero, private=False, repeats=ONCE)]
+        more = [no_privacy("Truncated", loss=loss), Method("always no", _zero, private=False, repeats=ONCE, loss=loss)]
     else:
         plain = no_privacy("NoPrivacy")
         more = [Method("FM, no noise", partial(_no_noise, recipe=recipe)), functional_mechanism("FM, tight", box)]
@@ -102,34 +104,50 @@ def variants(data: Dataset, loss: Loss = SQUARED) -> Lines:
     return [*lines, _best(data, loss)]
 
 
-def run(
-    data: Dataset,
-    lines: Lines,
-    epsilons: Sequence[float],
-    protocol: Protocol,
-    *,
-    metric: Metric = "mse",
-    random_state: RandomState = 0,
-    jobs: int = 1,
-) -> pd.DataFrame:
-    """Return the test error of every line, all on the same partitions.
-
-    The unit of the mean square error is half the range of the response, squared, as 001 scales it to [-1, 1].
+@dataclass(frozen=True)
+class Panel:
+    """The lines of one panel of a figure, or of one point of each.
 
     Parameters
     ----------
     data : Dataset
     lines : list of (Box, methods), such as `published(data)`
     epsilons : sequence of float
-    protocol : CrossValidation or Holdout
     metric : {"mse", "misclassified"}
+    tags : dict, optional
+        Columns that the panel's rows get in the result, to tell them apart.
+    """
+
+    data: Dataset
+    lines: Lines
+    epsilons: Sequence[float]
+    metric: Metric = "mse"
+    tags: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        checks.instance(self.data, Dataset, "data")
+        checks.choice(self.metric, ("mse", "misclassified"), "metric")
+        if not self.lines:
+            raise InputError("lines is empty: give boxes with their methods, such as published(data)")
+
+
+def run(panels: Sequence[Panel], protocol: Protocol, *, random_state: RandomState = 0, jobs: int = 1) -> pd.DataFrame:
+    """Return the test error of every line, all on the same partitions, whose moments are added up once.
+
+    The unit of the mean square error is half the range of the response, squared, as 001 scales it to [-1, 1].
+
+    Parameters
+    ----------
+    panels : sequence of Panel
+        Of the same records: one data set has all the columns that the others have, and the responses may differ.
+    protocol : CrossValidation or Holdout
     random_state : None, int or SeedSequence
     jobs : int
         As in `experiment.sweep`.
 
     Returns
     -------
-    DataFrame, as of `sweep`
+    DataFrame, as of `sweep`, with the columns of the panels' tags
 
     Examples
     --------
@@ -137,20 +155,41 @@ def run(
     >>> from lib.experiment import CrossValidation
     >>> data = census("US", 1000)
     >>> lines = [(box, methods[:1]) for box, methods in published(data)]
-    >>> run(data, lines, [1.0], CrossValidation(1))["method"].unique().tolist()
+    >>> run([Panel(data, lines, [1.0])], CrossValidation(1))["method"].unique().tolist()
     ['NoPrivacy', "this book's"]
     """
-    checks.instance(data, Dataset, "data")
-    checks.choice(metric, ("mse", "misclassified"), "metric")
-    if not lines:
-        raise InputError("lines is empty: give boxes with their methods, such as published(data)")
-    root = noise.seed_sequence(random_state)
-    frames = []
-    for box, methods in lines:
-        frame = sweep(data.X, data.y, box, methods, epsilons, protocol, random_state=root, metrics=(metric,), jobs=jobs)
-        unit = box.half_width**2 if metric == "mse" else 1.0
-        frames.append(frame.assign(value=frame["value"] / unit))
-    return pd.concat(frames, ignore_index=True)
+    for panel in panels:
+        checks.instance(panel, Panel, "a panel")
+    if not panels:
+        raise InputError("panels is empty: give at least one")
+    whole = max((panel.data for panel in panels), key=lambda data: len(data.names))
+    responses = {panel.data.response_name: panel.data.y for panel in panels}
+    views = [
+        View(
+            box,
+            methods,
+            panel.epsilons,
+            _columns(panel.data, whole),
+            [*responses].index(panel.data.response_name),
+            [panel.metric],
+            {**panel.tags, "unit": box.half_width**2 if panel.metric == "mse" else 1.0},
+        )
+        for panel in panels
+        for box, methods in panel.lines
+    ]
+    Y = np.column_stack([*responses.values()])
+    frame = survey(whole.X, Y, views, protocol, random_state=random_state, jobs=jobs)
+    return frame.assign(value=frame["value"] / frame["unit"]).drop(columns="unit")
+
+
+def _columns(part: Dataset, whole: Dataset) -> list[int]:
+    """Return where the predictors of `part` stand in `whole`, having checked that the records are the same."""
+    if missing := set(part.names) - set(whole.names):
+        raise InputError(f"the panels have no data set with all columns, as {min(missing)!r} shows: give one")
+    columns = [whole.names.index(name) for name in part.names]
+    if part.n != whole.n or not np.array_equal(part.X, whole.X[:, columns]):
+        raise InputError("the panels are of different records: run those of the same ones together")
+    return columns
 
 
 def _check(data: Dataset, loss: Loss) -> None:
@@ -161,12 +200,12 @@ def _check(data: Dataset, loss: Loss) -> None:
 def _best(data: Dataset, loss: Loss) -> tuple[Box, list[Method | RowMethod]]:
     box = data.box(intercept=True)
     best = mechanism(BEST, box, wishart.difference(box, 1.0, loss=loss), loss=loss)
-    return box, [RowMethod(BEST, best.coefficients, repeats=TEN)]
+    return box, [replace(best, repeats=TEN)]
 
 
-def _zero(partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
+def _zero(train: Quadratic, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Answer zero, which is no label: a probability of one half does not exceed one half."""
-    return np.zeros((len(partition.tested), 1, partition.domain.p))
+    return np.zeros((*train.batch, train.p))
 
 
 def _no_noise(train: Quadratic, epsilons: FloatArray, rng: np.random.Generator, recipe: Recipe) -> FloatArray:

@@ -148,10 +148,12 @@ def _on_cells(
     """Return the fit: count the training records on a public grid, publish, and regress on the weighted cells."""
 
     def fit(partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
-        found = []
-        for X, y in partition.training_rows():
-            cells = _grid(partition, len(y), labels, values, c_h)
-            counts = histogram.count(X, y, cells)
+        found, codes = [], {}  # splits share their records, and mostly the grid
+        for kept in partition.training():
+            cells = _grid(partition, int(kept.sum()), labels, values, c_h)
+            if cells not in codes:
+                codes[cells] = cells.codes(partition.X, partition.y)
+            counts = histogram.tally(codes[cells][kept], cells)
             found.append([_solved(publish(counts, float(epsilon), rng), labels, signed) for epsilon in epsilons])
         return np.array(found)
 

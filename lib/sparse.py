@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lib import checks, noise
+from lib import checks, logistic, noise
 from lib.checks import FloatArray, InputError, Neighbours
 from lib.domain import BLOCK
 from lib.grid import Codes, Grid
@@ -45,6 +45,10 @@ class Summary(Cells):
         for start in range(0, len(self.codes), BLOCK):
             part = slice(start, start + BLOCK)
             yield self.grid.points(self.codes[part]), self.weights[part]
+
+    def _logistic_sums(self) -> logistic.Sums:
+        parts = [(records[:, 1:], (records[:, 0] > 0).astype(float), weights) for records, weights in self.blocks()]
+        return logistic.over(lambda: iter(parts))
 
 
 def passing(alpha: float, level: int) -> float:

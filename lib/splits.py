@@ -127,11 +127,19 @@ class Partition:
         """How many records each test set has."""
         return np.bincount(self.labels)[list(self.tested)]
 
+    def training(self) -> Iterator[NDArray[np.bool_]]:
+        """Yield which records each split trains on."""
+        for fold in self.tested:
+            yield self.labels != fold
+
     def training_rows(self) -> Iterator[tuple[FloatArray, FloatArray]]:
         """Yield X and y of each split's training records, in the user's units."""
-        for fold in self.tested:
-            rows = self.labels != fold
+        for rows in self.training():
             yield self.X[rows], self.y[rows]
+
+    def on_test_rows(self, theta: FloatArray) -> FloatArray:
+        """Return theta of shape (..., p) as coefficients of the columns that `test_rows` has: the same, here."""
+        return theta
 
     @cached_property
     def test_rows(self) -> list[tuple[FloatArray, FloatArray]]:
@@ -152,7 +160,12 @@ def draw(
 
 
 def fold_moments(table: FloatArray, labels: Labels, folds: int, domain: Domain) -> Quadratic:
-    """Return the objective of each fold, stacked, from records (t, Z) of shape (n, p + 1) and their labels.
+    """Return the objective of each fold, stacked, from records (t, Z) of shape (n, p + 1) and their labels."""
+    return from_gram(fold_grams(table, labels, folds), domain)
+
+
+def fold_grams(table: FloatArray, labels: Labels, folds: int) -> FloatArray:
+    """Return the moments of each fold, of shape (folds, q, q), from rows of shape (n, q) and their labels.
 
     Records are grouped block by block into one buffer, so the gathering stays in the processor's cache.
     """
@@ -169,4 +182,4 @@ def fold_moments(table: FloatArray, labels: Labels, folds: int, domain: Domain) 
         for fold in range(folds):
             rows = block[edges[fold] : edges[fold + 1]]
             gram[fold] += rows.T @ rows
-    return from_gram(gram, domain)
+    return gram

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.linear_model import LogisticRegression
 
 from lib import checks, logistic, noise
@@ -97,8 +97,12 @@ class _All(Partition):
     def __post_init__(self) -> None:
         pass
 
+    def training(self) -> Iterator[NDArray[np.bool_]]:
+        """Yield that all records are used."""
+        yield np.ones(len(self.y), dtype=bool)
+
     def training_rows(self) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Yield all records."""
+        """Yield all records, without a copy."""
         yield self.X, self.y
 
 
