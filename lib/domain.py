@@ -247,6 +247,29 @@ class Box(Domain):
         width = np.array(self.upper) - np.array(self.lower)
         return np.asarray(width * math.sqrt(self.d) if self.corner else width / 2)
 
+    @property
+    def centred(self) -> Box:
+        """The same bounds, scaled to [-1, 1], with a constant: every other scale is a linear image of it."""
+        return Box(self.lower, self.upper, self.response, intercept=True, leaky=self.leaky)
+
+    @property
+    def basis(self) -> FloatArray:
+        """The matrix A of shape (p + 1, d + 2) that makes the scaled record (t, x) of the `centred` one, (t, 1, Z).
+
+        So moments are A G A', and theta has the coefficients A' theta on (t, 1, Z).
+
+        Examples
+        --------
+        >>> Box([0.0], [1.0], (0.0, 1.0), corner=True).basis.tolist()  # from [-1, 1] to [0, 1]
+        [[1.0, 0.0, 0.0], [0.0, 0.5, 0.5]]
+        """
+        A = np.zeros((self.p + 1, self.d + 2))
+        A[0, 0], A[1, 1] = 1.0, self.intercept
+        columns = 1 + self.intercept + np.arange(self.d)
+        A[columns, 1] = (self.reach + self.floor) / 2
+        A[columns, 2 + np.arange(self.d)] = (self.reach - self.floor) / 2
+        return A
+
     def clip(self, Z: FloatArray) -> None:
         """See `Domain`."""
         np.clip(Z, self.floor, self.reach, out=Z)

@@ -8,7 +8,7 @@ Only labels are counted row by row, in one matrix product for all coefficients, 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -261,11 +261,23 @@ def sweep(
     return gathered(tasks, bar)
 
 
-def plan(methods: Sequence[Method | RowMethod], repeats: int, jobs: int = 1) -> list[tuple[int, list[int]]]:
+def plan(
+    methods: Sequence[Method | RowMethod], repeats: int, jobs: int = 1, alike: Sequence[Hashable] | None = None
+) -> list[tuple[int, list[int]]]:
     """Return the tasks of a sweep: numbers of a partition, and of the methods to fit there, the longest tasks first.
 
     With several workers each method that reads rows is a task of its own. The slow ones take part in few partitions,
     so these come first: no worker is left with one of them at the end.
+
+    Parameters
+    ----------
+    methods : sequence of Method or RowMethod
+    repeats : int
+        Number of partitions.
+    jobs : int
+        As in `sweep`.
+    alike : sequence of keys, optional
+        One per method; those that read rows and have the same key, and so can use each other's work, share a task.
 
     Examples
     --------
@@ -273,13 +285,16 @@ def plan(methods: Sequence[Method | RowMethod], repeats: int, jobs: int = 1) -> 
     >>> plan([plain, slow], 2, jobs=2), plan([plain, slow], 2)
     ([(0, [1]), (0, [0]), (1, [0])], [(0, [0, 1]), (1, [0])])
     """
-    alone = [k for k, method in enumerate(methods) if jobs != 1 and isinstance(method, RowMethod)]
-    alone.sort(key=lambda k: methods[k].repeats or repeats)
-    tasks = [(repeat, [k]) for k in alone for repeat in range(repeats) if methods[k].takes_part(repeat)]
-    for repeat in range(repeats):
-        some = [k for k, method in enumerate(methods) if k not in alone and method.takes_part(repeat)]
-        tasks += [(repeat, some)] if some else []
-    return tasks
+    alone: dict[Hashable, list[int]] = {}
+    for k, method in enumerate(methods):
+        if jobs != 1 and isinstance(method, RowMethod):
+            alone.setdefault(k if alike is None else alike[k], []).append(k)
+    rest = set(range(len(methods))) - {k for some in alone.values() for k in some}
+    groups = [*sorted(alone.values(), key=lambda some: methods[some[0]].repeats or repeats), sorted(rest)]
+    every = [
+        (repeat, [k for k in some if methods[k].takes_part(repeat)]) for some in groups for repeat in range(repeats)
+    ]
+    return [task for task in every if task[1]]
 
 
 def gathered(tasks: Sequence[tuple[int, list[int]]], results: Iterable[Sequence[pd.DataFrame]]) -> pd.DataFrame:
@@ -340,31 +355,73 @@ def _partition(
     metrics: tuple[Metric, ...],
 ) -> list[pd.DataFrame]:
     partition = splits.draw(X, y, table, domain, protocol, noise.spawn(root, repeat, 0))
-    return scored(partition, methods, epsilons, root, repeat, metrics)
+    fits = fitted(partition, methods, epsilons, root, repeat)
+    return scored([Fit(partition, keys, theta, None, metrics) for keys, theta in fits])
 
 
-def scored(
-    partition: Partition,
-    methods: Sequence[Method | RowMethod],
-    epsilons: FloatArray,
-    root: np.random.SeedSequence,
-    repeat: int,
-    metrics: Sequence[Metric],
-) -> list[pd.DataFrame]:
-    """Return the test errors on one partition: a frame for each method that takes part.
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """The coefficients of one method on one partition.
 
     Parameters
     ----------
-    partition, methods, epsilons, root, repeat
-        As in `fitted`.
+    partition : Partition
+    keys : dict
+        Columns of the result that name the coefficients.
+    theta : array of shape (s, e, p)
+    group : hashable
+        Fits of one group have the same test rows and metrics: labels are then predicted for all of them at once.
     metrics : sequence of str
     """
-    found = []
-    for keys, theta in fitted(partition, methods, epsilons, root, repeat):
-        errors = _errors(theta, partition, metrics)
-        frames = [pd.DataFrame(keys | {"metric": metric, "value": value.ravel()}) for metric, value in errors.items()]
-        found.append(pd.concat(frames, ignore_index=True))
-    return found
+
+    partition: Partition
+    keys: dict[str, Any]
+    theta: FloatArray
+    group: Hashable
+    metrics: Sequence[Metric]
+
+
+def scored(fits: Sequence[Fit]) -> list[pd.DataFrame]:
+    """Return the test errors of fits, a frame for each.
+
+    Parameters
+    ----------
+    fits : sequence of Fit
+    """
+    errors: list[dict[Metric, FloatArray]] = [_squares(fit) for fit in fits]
+    for group in dict.fromkeys(fit.group for fit in fits):
+        chosen = [k for k, fit in enumerate(fits) if fit.group == group]
+        for k, found in zip(chosen, _labels([fits[k] for k in chosen]), strict=True):
+            errors[k] |= found
+    return [
+        pd.concat(
+            [pd.DataFrame(fit.keys | {"metric": name, "value": found[name].ravel()}) for name in fit.metrics],
+            ignore_index=True,
+        )
+        for fit, found in zip(fits, errors, strict=True)
+    ]
+
+
+def _squares(fit: Fit) -> dict[Metric, FloatArray]:
+    """Return the metrics of least squares on the test sets, each of shape (s, e), from the test moments."""
+    if not {"mse", "rmse"} & set(fit.metrics):
+        return {}
+    part = fit.partition
+    mse = np.maximum(part.test[:, None](fit.theta), 0.0) / part.sizes[:, None] * part.domain.half_width**2
+    return {"mse": mse, "rmse": np.sqrt(mse)}
+
+
+def _labels(fits: Sequence[Fit]) -> list[dict[Metric, FloatArray]]:
+    """Return the metrics of labels for fits of one group, each of shape (s, e), from the test rows."""
+    wanted = tuple(metric for metric in fits[0].metrics if metric in scores.OF_LABELS)
+    if not wanted:
+        return [{} for _ in fits]
+    theta = np.concatenate([fit.partition.on_test_rows(fit.theta) for fit in fits], axis=1)
+    rows = fits[0].partition.test_rows
+    each = [scores.of_labels(one, Z, t > 0, wanted) for one, (Z, t) in zip(theta, rows, strict=True)]
+    ends = np.cumsum([fit.theta.shape[1] for fit in fits])[:-1]
+    parts = {metric: np.split(np.array([values[metric] for values in each]), ends, axis=1) for metric in wanted}
+    return [{metric: parts[metric][k] for metric in wanted} for k in range(len(fits))]
 
 
 def fitted(
@@ -396,20 +453,6 @@ def fitted(
         epsilon = epsilons[column.ravel()] if method.private else np.inf
         keys = {"method": method.name, "epsilon": epsilon, "repeat": repeat, "fold": fold.ravel()}
         yield keys, np.broadcast_to(theta, expected)
-
-
-def _errors(theta: FloatArray, partition: Partition, metrics: Sequence[Metric]) -> dict[str, FloatArray]:
-    """Return each metric of theta, of shape (s, e, p), on the test sets; shape (s, e)."""
-    found: dict[str, FloatArray] = {}
-    if {"mse", "rmse"} & set(metrics):
-        excess = np.maximum(partition.test[:, None](theta), 0.0) / partition.sizes[:, None]
-        found["mse"] = excess * partition.domain.half_width**2
-        found["rmse"] = np.sqrt(found["mse"])
-    if of_labels := tuple(metric for metric in metrics if metric in scores.OF_LABELS):
-        pairs = zip(partition.on_test_rows(theta), partition.test_rows, strict=True)
-        each = [scores.of_labels(one, Z, t > 0, of_labels) for one, (Z, t) in pairs]
-        found |= {metric: np.array([values[metric] for values in each]) for metric in of_labels}
-    return {metric: found[metric] for metric in metrics}
 
 
 def method_generator(root: np.random.SeedSequence, repeat: int, method: Method | RowMethod) -> np.random.Generator:

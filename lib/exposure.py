@@ -60,8 +60,9 @@ def attacked(sensitive: Attribute, *, loss: Loss = SQUARED, share: float = 0.2) 
             )
             for where, people in (("inside", inside), ("outside", outside)):
                 y, Z = _records(people, loss)
-                for name, who in ((where, known), (f"{where}, no marginals", known.without_prior())):
-                    found.setdefault(name, []).append(inversion.accuracy(predict, Z, y, who, error))
+                pair = inversion.accuracies(predict, Z, y, known, error, [known.prior, None])
+                for name, right in zip((where, f"{where}, no marginals"), pair, strict=True):
+                    found.setdefault(name, []).append(right)
         return {name: np.array(values) for name, values in found.items()}
 
     return measure
@@ -101,12 +102,13 @@ def unaided(sensitive: Attribute, classifier: Any, *, share: float = 0.2) -> Mea
         found: dict[Hashable, list[float]] = {}
         for train, inside, outside, public in _people(partition, share, rng):
             mode = sensitive.with_marginal(train[:, 1:]).mode
-            for where, people in (("inside", inside), ("outside", outside)):
-                truth = sensitive.codes(people[:, 1:])
-                seen = (public[:, 1:], public[:, 0], people[:, 1:], people[:, 0])
-                learnt: Codes = inversion.guess_without_model(*seen, sensitive, classifier)
-                found.setdefault(f"mode, {where}", []).append(float((truth == mode).mean()))
-                found.setdefault(f"classifier, {where}", []).append(float((truth == learnt).mean()))
+            people = np.concatenate([inside, outside])
+            seen = (public[:, 1:], public[:, 0], people[:, 1:], people[:, 0])
+            learnt: Codes = inversion.guess_without_model(*seen, sensitive, classifier)
+            truth = sensitive.codes(people[:, 1:])
+            for where, who in (("inside", slice(len(inside))), ("outside", slice(len(inside), None))):
+                found.setdefault(f"mode, {where}", []).append(float((truth[who] == mode).mean()))
+                found.setdefault(f"classifier, {where}", []).append(float((truth == learnt)[who].mean()))
         return {name: np.tile(np.array(values)[:, None], theta.shape[1]) for name, values in found.items()}
 
     return measure

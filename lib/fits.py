@@ -38,8 +38,9 @@ def measured(
     X, y, domain, methods, epsilons, protocol, random_state, jobs
         As in `experiment.sweep`.
     measure : function of (partition, theta, rng)
-        `theta` has shape (s, e, p), or (s, 1, p) if the method is not private. Returns a dict from metric to values
-        of shape (s, e). `rng` starts anew for every method, so all are measured with the same random numbers.
+        Called once per partition: `theta` has shape (s, e, p), with all budgets of all methods. So all meet
+        the same random numbers, and what does not depend on theta is found once. Returns a dict from metric to values
+        of shape (s, e).
 
     Returns
     -------
@@ -83,10 +84,15 @@ def _partition(
     repeat: int,
 ) -> pd.DataFrame:
     partition = splits.draw(X, y, table, domain, protocol, noise.spawn(root, repeat, 0))
-    frames = []
-    for keys, theta in fitted(partition, methods, budgets, root, repeat):
-        found = measure(partition, theta, noise.spawn(root, repeat, 2))
-        frames += [pd.DataFrame(keys | {"metric": name, "value": value.ravel()}) for name, value in found.items()]
+    fits = list(fitted(partition, methods, budgets, root, repeat))
+    theta = np.concatenate([part for _, part in fits], axis=1)
+    found = measure(partition, theta, noise.spawn(root, repeat, 2))
+    frames, start = [], 0
+    for keys, part in fits:
+        own = slice(start, start := start + part.shape[1])
+        frames += [
+            pd.DataFrame(keys | {"metric": name, "value": value[:, own].ravel()}) for name, value in found.items()
+        ]
     return pd.concat(frames, ignore_index=True)
 
 

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from lib import checks, logistic, noise
 from lib.checks import FloatArray, InputError, Neighbours
 from lib.grid import Codes, Grid
+from lib.logistic import Sums
 from lib.noise import RandomState
 from lib.objective import SQUARED, Loss, Quadratic, from_gram
 from lib.release import Budget, Ledger, Spend
@@ -142,7 +143,7 @@ class Cells(ABC):
         return logistic.descend(self._logistic_sums(), self.grid.domain.p, ridge=ridge, start=start)
 
     @abstractmethod
-    def _logistic_sums(self) -> logistic.Sums:
+    def _logistic_sums(self) -> Sums:
         """Return loss, gradient and Hessian as a function of theta. The weights are drawn or read once."""
 
     def _check_labels(self) -> None:
@@ -219,7 +220,7 @@ class NoisyGrid(Cells):
         """Return the moments, as in `Cells`."""
         return np.asarray(sum(part.gram(part.weights) for part in self._parts()))
 
-    def _logistic_sums(self) -> logistic.Sums:
+    def _logistic_sums(self) -> Sums:
         parts = list(self._parts())  # the noisy counts of all cells: up to `grid.CAP` numbers
 
         def sums(theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:

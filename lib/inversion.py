@@ -192,29 +192,8 @@ def scores(
     >>> out.round(3).tolist()  # log(1/2) - 2 and log(1/2)
     [[-2.693, -0.693]]
     """
-    checks.instance(sensitive, Attribute, "sensitive")
-    for other in unknown:
-        checks.instance(other, Attribute, "an unknown attribute")
-    columns = [column for attribute in (sensitive, *unknown) for column in attribute.columns]
-    if len(set(columns)) < len(columns):
-        raise InputError(f"the attributes use the columns {columns}: give attributes that share none")
-    rows = _rows(X, sensitive, *unknown)
-    target = checks.vector(y, "y")
-    if len(target) != len(rows):
-        raise InputError(f"X has {len(rows)} targets and y has {len(target)}: give one response per target")
-    filled = np.repeat(rows[None], len(sensitive.values), axis=0)
-    filled[:, :, list(sensitive.columns)] = sensitive.values[:, None]
-    total: Any = -np.inf
-    for completion in itertools.product(*(range(len(other.values)) for other in unknown)):
-        weight = 0.0
-        for other, code in zip(unknown, completion, strict=True):
-            filled[:, :, list(other.columns)] = other.values[code]
-            weight += _log(other.prior)[code]
-        f = np.asarray(predict(filled.reshape(-1, rows.shape[1])))
-        if f.shape[-1:] != (len(filled) * len(rows),) or not np.isfinite(f).all():
-            raise InputError(f"predict gave shape {f.shape}, or not finite: give one finite number for each row")
-        total = np.logaddexp(total, weight + error(target, f.reshape(*f.shape[:-1], *filled.shape[:2])))
-    return np.asarray(np.swapaxes(total, -1, -2) + _log(sensitive.prior))
+    likely = _likelihoods(predict, X, y, sensitive, error, unknown)
+    return np.asarray(np.swapaxes(likely, -1, -2) + _log(sensitive.prior))
 
 
 def map_attack(
@@ -253,7 +232,40 @@ def accuracy(predict: Predict, X: ArrayLike, y: ArrayLike, sensitive: Attribute,
     >>> float(accuracy(lambda rows: rows @ [1.0, 2.0], [[1.0, 1.0], [1.0, 1.0]], [3.0, 1.0], s, log_pi))
     0.5
     """
-    return np.asarray((map_attack(predict, X, y, sensitive, error) == sensitive.codes(X)).mean(axis=-1))
+    return accuracies(predict, X, y, sensitive, error, [sensitive.prior])[0]
+
+
+def accuracies(
+    predict: Predict,
+    X: ArrayLike,
+    y: ArrayLike,
+    sensitive: Attribute,
+    error: Error,
+    priors: Sequence[FloatArray | None],
+) -> list[FloatArray]:
+    """Return `accuracy` for attackers who differ in their prior only; the model is asked once for all of them.
+
+    Parameters
+    ----------
+    predict, X, y, sensitive, error
+        As in `scores`.
+    priors : sequence of arrays of shape (k,), or None for one without marginals
+
+    Examples
+    --------
+    >>> s, log_pi = Attribute((1,), [[0.0], [1.0]]), gaussian_error(2.0, n=3, p=1)
+    >>> rows = [[1.0, 1.0], [1.0, 1.0]]
+    >>> found = accuracies(lambda rows: rows @ [1.0, 2.0], rows, [3.0, 1.0], s, log_pi, [None, [0.01, 0.99]])
+    >>> [float(share) for share in found]
+    [0.5, 1.0]
+    """
+    checks.instance(sensitive, Attribute, "sensitive")
+    likely = np.swapaxes(_likelihoods(predict, X, y, sensitive, error, ()), -1, -2)
+    truth, found = sensitive.codes(X), []
+    for prior in priors:
+        who = replace(sensitive, prior=prior)
+        found.append(np.asarray((_best(likely + _log(who.prior), who) == truth).mean(axis=-1)))
+    return found
 
 
 def guess_without_model(
@@ -432,11 +444,44 @@ def strongest_attack(noisy: Quadratic, candidates: Quadratic, scales: Scales, pr
     return _best(_log(weights.prior) - away, weights)
 
 
+def _likelihoods(
+    predict: Predict, X: ArrayLike, y: ArrayLike, sensitive: Attribute, error: Error, unknown: Sequence[Attribute]
+) -> FloatArray:
+    """Return `scores` before the prior of the sensitive attribute is in, of shape (..., k, n)."""
+    checks.instance(sensitive, Attribute, "sensitive")
+    for other in unknown:
+        checks.instance(other, Attribute, "an unknown attribute")
+    columns = [column for attribute in (sensitive, *unknown) for column in attribute.columns]
+    if len(set(columns)) < len(columns):
+        raise InputError(f"the attributes use the columns {columns}: give attributes that share none")
+    rows = _rows(X, sensitive, *unknown)
+    target = checks.vector(y, "y")
+    if len(target) != len(rows):
+        raise InputError(f"X has {len(rows)} targets and y has {len(target)}: give one response per target")
+    filled = np.repeat(rows[None], len(sensitive.values), axis=0)
+    filled[:, :, list(sensitive.columns)] = sensitive.values[:, None]
+    total: Any = None
+    for completion in itertools.product(*(range(len(other.values)) for other in unknown)):
+        weight = 0.0
+        for other, code in zip(unknown, completion, strict=True):
+            filled[:, :, list(other.columns)] = other.values[code]
+            weight += _log(other.prior)[code]
+        f = np.asarray(predict(filled.reshape(-1, rows.shape[1])))
+        if f.shape[-1:] != (len(filled) * len(rows),) or not np.isfinite(f).all():
+            raise InputError(f"predict gave shape {f.shape}, or not finite: give one finite number for each row")
+        term = weight + error(target, f.reshape(*f.shape[:-1], *filled.shape[:2]))
+        total = term if total is None else np.logaddexp(total, term)
+    return np.asarray(total)
+
+
 def _best(found: FloatArray, attribute: Attribute) -> Codes:
     """Return the code with the largest log-score on the last axis; ties go to the larger prior, then the smaller."""
-    ordered = found[..., attribute.order]
-    best = ordered >= ordered.max(axis=-1, keepdims=True) - TIE
-    return np.asarray(attribute.order[best.argmax(axis=-1)])
+    values = np.moveaxis(found, -1, 0)
+    enough = values.max(axis=0) - TIE
+    best = np.empty(enough.shape, dtype=np.intp)
+    for code in attribute.order[::-1]:  # the first in order is written last
+        np.copyto(best, code, where=values[code] >= enough)
+    return best
 
 
 def _rows(X: ArrayLike, *attributes: Attribute) -> FloatArray:

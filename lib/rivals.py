@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lib import checks, grid, histogram, logistic, repair, solve, sparse
 from lib.checks import FloatArray, InputError, Neighbours
 from lib.domain import Ball, Box
 from lib.experiment import RowMethod
+from lib.grid import Grid
 from lib.histogram import Cells, Histogram, Mode, NoisyGrid
-from lib.objective import SQUARED, TAYLOR
+from lib.objective import SQUARED, TAYLOR, from_gram
 from lib.splits import Partition
 
 FINEST = 16  # cells per axis at most for Filter-Priority: on native domains it returns noise only
@@ -99,7 +102,7 @@ def dpme(
     if checks.choice(mode, get_args(Mode), "mode") == "signed" and labels:
         raise InputError("mode is 'signed': negative weights can make the logistic loss unbounded, so choose 'clip'")
     publish = partial(_dpme, mode=mode, neighbours=checks.neighbours(neighbours))
-    return RowMethod(name, _on_cells(publish, labels, values, c_h, signed=mode == "signed"), repeats=repeats)
+    return RowMethod(name, _on_cells(name, publish, labels, values, c_h, signed=mode == "signed"), repeats=repeats)
 
 
 def filter_priority(
@@ -129,7 +132,7 @@ def filter_priority(
     if size is not None:
         checks.count(size, "size")
     publish = partial(_filter_priority, size=size, neighbours=checks.neighbours(neighbours))
-    return RowMethod(name, _on_cells(publish, labels, values, None), repeats=repeats)
+    return RowMethod(name, _on_cells(name, publish, labels, values, None), repeats=repeats)
 
 
 def _dpme(counts: Histogram, epsilon: float, rng: np.random.Generator, mode: Mode, neighbours: Neighbours) -> Cells:
@@ -143,40 +146,59 @@ def _filter_priority(
 
 
 def _on_cells(
-    publish: Publish, labels: bool, values: Sequence[int | None] | None, c_h: float | None, *, signed: bool = False
+    name: str,
+    publish: Publish,
+    labels: bool,
+    values: Sequence[int | None] | None,
+    c_h: float | None,
+    *,
+    signed: bool = False,
 ) -> Callable[[Partition, FloatArray, np.random.Generator], FloatArray]:
-    """Return the fit: count the training records on a public grid, publish, and regress on the weighted cells."""
+    """Return the fit: count the training records on a public grid, publish, and regress on the weighted cells.
+
+    On another scale of the same box the cells and their noise are the same, and the moments are a linear image. So
+    views of a partition share codes and moments; where eigenvalues are trimmed, or labels fitted, the scale matters.
+    """
 
     def fit(partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
-        found, codes = [], {}  # splits share their records, and mostly the grid
-        for kept in partition.training():
-            cells = _grid(partition, int(kept.sum()), labels, values, c_h)
-            if cells not in codes:
-                codes[cells] = cells.codes(partition.X, partition.y)
-            counts = histogram.tally(codes[cells][kept], cells)
-            found.append([_solved(publish(counts, float(epsilon), rng), labels, signed) for epsilon in epsilons])
+        box, memo = partition.domain, partition.memo
+        checks.instance(box, Box, "domain")
+        assert isinstance(box, Box)
+
+        def published(kept: NDArray[np.bool_], cells: Grid, on: Box, epsilon: float) -> Cells:
+            if cells not in memo:
+                memo[cells] = cells.codes(partition.X, partition.y)
+            return publish(histogram.tally(memo[cells][kept], replace(cells, domain=on)), epsilon, rng)
+
+        found = []
+        for split, kept in enumerate(partition.training()):
+            cells, row = _grid(box.centred, int(kept.sum()), labels, values, c_h), []
+            for place, epsilon in enumerate(map(float, epsilons)):
+                if labels or signed:
+                    row.append(_solved(published(kept, cells, box, epsilon), labels))
+                    continue
+                key = (name, repr(publish), cells, split, place, *epsilons)
+                if key not in memo:
+                    memo[key] = published(kept, cells, box.centred, epsilon).moments()
+                f = from_gram(box.basis @ memo[key] @ box.basis.T, box)
+                row.append(solve.minimise(replace(f, domain=None)))
+            found.append(row)
         return np.array(found)
 
     return fit
 
 
-def _grid(
-    partition: Partition, n: int, labels: bool, values: Sequence[int | None] | None, c_h: float | None
-) -> grid.Grid:
-    box = partition.domain
-    checks.instance(box, Box, "domain")
-    assert isinstance(box, Box)
+def _grid(box: Box, n: int, labels: bool, values: Sequence[int | None] | None, c_h: float | None) -> Grid:
     known, response = grid.whole(box) if values is None else values, 2 if labels else None
     if c_h is None:
         return grid.partition(box, FINEST, values=known, response=response, cap=int(np.iinfo(np.int64).max))
     return grid.partition(box, grid.bandwidth(n, box.d + 1, c_h), values=known, response=response)
 
 
-def _solved(cells: Cells, labels: bool, signed: bool) -> FloatArray:
+def _solved(cells: Cells, labels: bool) -> FloatArray:
+    """Return the fit where the scale matters: on signed counts, which may make M indefinite, or of labels."""
     f = cells.objective(TAYLOR if labels else SQUARED)
-    # Only signed counts can make M indefinite. Otherwise it may be singular, as with few cells, and then rounding alone
-    # decides about the sign of its smallest eigenvalue.
-    if signed and isinstance(cells, NoisyGrid) and np.linalg.eigvalsh(f.M)[0] <= 0:
+    if not labels and isinstance(cells, NoisyGrid) and np.linalg.eigvalsh(f.M)[0] <= 0:
         f = repair.trim(f, cells.deviation)
     theta = solve.minimise(f)
     return cells.logistic(start=theta) if labels else theta

@@ -19,6 +19,7 @@ from lib.checks import FloatArray, InputError, Neighbours
 from lib.domain import BLOCK
 from lib.grid import Codes, Grid
 from lib.histogram import CHANGED, Cells, Histogram, spent
+from lib.logistic import Sums
 from lib.noise import RandomState
 from lib.release import Budget, Ledger
 
@@ -46,7 +47,7 @@ class Summary(Cells):
             part = slice(start, start + BLOCK)
             yield self.grid.points(self.codes[part]), self.weights[part]
 
-    def _logistic_sums(self) -> logistic.Sums:
+    def _logistic_sums(self) -> Sums:
         parts = [(records[:, 1:], (records[:, 0] > 0).astype(float), weights) for records, weights in self.blocks()]
         return logistic.over(lambda: iter(parts))
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,10 +123,15 @@ class Partition:
         """The least-squares objective of each test set, of shape (s,)."""
         return self.folds[list(self.tested)]
 
-    @property
+    @cached_property
     def sizes(self) -> NDArray[np.intp]:
         """How many records each test set has."""
         return np.bincount(self.labels)[list(self.tested)]
+
+    @cached_property
+    def memo(self) -> dict[Hashable, Any]:
+        """What a method has found on this partition and may need again."""
+        return {}
 
     def training(self) -> Iterator[NDArray[np.bool_]]:
         """Yield which records each split trains on."""
@@ -142,10 +148,14 @@ class Partition:
         return theta
 
     @cached_property
+    def tests(self) -> list[FloatArray]:
+        """The scaled records of each test set, gathered once for all methods."""
+        return [self.table[self.labels == fold] for fold in self.tested]
+
+    @cached_property
     def test_rows(self) -> list[tuple[FloatArray, FloatArray]]:
-        """The scaled rows Z of each test set, and its scaled responses t; gathered once for all methods."""
-        parts = [self.table[self.labels == fold] for fold in self.tested]
-        return [(rows[:, 1:], rows[:, 0]) for rows in parts]
+        """The scaled rows Z of each test set, and its scaled responses t."""
+        return [(rows[:, 1:], rows[:, 0]) for rows in self.tests]
 
 
 def draw(

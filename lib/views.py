@@ -6,7 +6,7 @@ views: fewer columns are a submatrix, and another public scale is a change of ba
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from lib import checks, experiment, noise, splits
 from lib.checks import FloatArray, InputError
 from lib.domain import Box
-from lib.experiment import Method, Metric, RowMethod
+from lib.experiment import Fit, Method, Metric, RowMethod
 from lib.noise import RandomState
 from lib.objective import Quadratic, check_labels, from_gram
 from lib.splits import CrossValidation, Holdout, Partition, Protocol, fold_grams
@@ -114,7 +114,8 @@ def survey(
             check_labels(responses[:, view.response], view.domain)
     table = _table(rows, responses, whole)
     pairs = [(view, method) for view in views for method in view.methods]
-    tasks = experiment.plan([method for _, method in pairs], protocol.repeats, jobs)
+    alike = [(method.name, view.response, *view.columns, *np.atleast_1d(view.epsilons)) for view, method in pairs]
+    tasks = experiment.plan([method for _, method in pairs], protocol.repeats, jobs, alike)
     root = noise.seed_sequence(random_state)
     calls = (
         delayed(_partition)(rows, responses, table, whole, [pairs[k] for k in some], protocol, root, repeat)
@@ -153,30 +154,11 @@ def _table(X: NDArray[Any], Y: FloatArray, whole: Sequence[Box]) -> FloatArray:
     return np.column_stack([first[:, 0], *more, first[:, 1:]])
 
 
-def basis(view: View, d: int, responses: int) -> FloatArray:
-    """Return the matrix A that makes the view's scaled record (t, x) of all that is scaled, (t_1, ..., t_r, 1, Z).
-
-    So the view's moments are A G A', and its theta has the coefficients A' theta on (1, Z).
-
-    Parameters
-    ----------
-    view : View
-    d, responses : int
-        How many columns and responses there are.
-
-    Examples
-    --------
-    >>> box = Box([0.0], [1.0], (0.0, 1.0), corner=True)  # from [-1, 1] to [0, 1]
-    >>> basis(View(box, [experiment.no_privacy("plain")], [1.0], [1]), 2, 1).tolist()
-    [[1.0, 0.0, 0.0, 0.0], [0.0, 0.5, 0.0, 0.5]]
-    """
-    box = view.domain
-    A = np.zeros((box.p + 1, responses + 1 + d))
-    A[0, view.response] = 1
-    A[1, responses] = box.intercept
-    columns = 1 + box.intercept + np.arange(box.d)
-    A[columns, responses] = (box.reach + box.floor) / 2
-    A[columns, responses + 1 + np.asarray(view.columns)] = (box.reach - box.floor) / 2
+def _basis(view: View, d: int, responses: int) -> FloatArray:
+    """Return the matrix that makes the view's scaled record (t, x) of all that is scaled: see `Box.basis`."""
+    columns = np.r_[view.response, responses, responses + 1 + np.asarray(view.columns)]
+    A = np.zeros((view.domain.p + 1, responses + 1 + d))
+    A[:, columns] = view.domain.basis
     return A
 
 
@@ -186,27 +168,40 @@ class _Seen(Partition):
 
     Parameters
     ----------
-    A : from `basis`
+    whole : Partition
+        Of all columns; its table holds all responses.
     grams : array of shape (folds, q, q), of (t_1, ..., t_r, 1, Z)
-    tests : list of arrays of shape (m, q)
-        The test sets.
     view : View
+    A : from `_basis`
     """
 
-    A: FloatArray
+    whole: Partition
     grams: FloatArray
-    tests: list[FloatArray]
     view: View
+    A: FloatArray
+
+    def __post_init__(self) -> None:
+        pass  # `whole` was checked
 
     @cached_property
     def folds(self) -> Quadratic:
         """The least-squares objective of each fold, stacked."""
         return from_gram(self.A @ self.grams @ self.A.T, self.domain)
 
+    @property
+    def sizes(self) -> NDArray[np.intp]:
+        """How many records each test set has."""
+        return self.whole.sizes
+
+    @property
+    def memo(self) -> dict[Hashable, Any]:
+        """What methods have found that other views can use."""
+        return self.whole.memo
+
     @cached_property
     def test_rows(self) -> list[tuple[FloatArray, FloatArray]]:
         """All columns of each test set, those of the responses too, and the view's response."""
-        return [(rows, rows[:, self.view.response]) for rows in self.tests]
+        return [(rows, rows[:, self.view.response]) for rows in self.whole.tests]
 
     def on_test_rows(self, theta: FloatArray) -> FloatArray:
         """Return the coefficients on the columns that `test_rows` has: zero for the responses."""
@@ -226,23 +221,15 @@ def _partition(
     """Return the test errors of these methods on one partition, in their order."""
     all_of = splits.draw(X, Y, table, whole[0], protocol, noise.spawn(root, repeat, 0))
     grams = fold_grams(all_of.table, all_of.labels, int(all_of.labels.max()) + 1)
-    tests = [all_of.table[all_of.labels == fold] for fold in all_of.tested]
-    found = []
+    fits: list[Fit] = []
     for view, group in groupby(pairs, key=lambda pair: pair[0]):
         methods = [method for _, method in group]
-        reads = any(isinstance(method, RowMethod) for method in methods)
-        seen = _Seen(
-            all_of.X[:, list(view.columns)] if reads else all_of.X[:, :0],
-            all_of.y[:, view.response],
-            all_of.table,
-            view.domain,
-            all_of.labels,
-            all_of.tested,
-            basis(view, X.shape[1], len(whole)),
-            grams,
-            tests,
-            view,
-        )
-        frames = experiment.scored(seen, methods, np.atleast_1d(view.epsilons), root, repeat, view.metrics)
-        found += [frame.assign(**view.tags) for frame in frames]
-    return found
+        columns = list(view.columns) if any(isinstance(method, RowMethod) for method in methods) else []
+        records = all_of.X[:, columns], all_of.y[:, view.response], all_of.table
+        A = _basis(view, X.shape[1], len(whole))
+        seen = _Seen(*records, view.domain, all_of.labels, all_of.tested, all_of, grams, view, A)
+        fits += [
+            Fit(seen, keys | view.tags, theta, (view.response, *view.metrics), view.metrics)
+            for keys, theta in experiment.fitted(seen, methods, np.atleast_1d(view.epsilons), root, repeat)
+        ]
+    return experiment.scored(fits)
