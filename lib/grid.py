@@ -120,16 +120,27 @@ class Grid:
         return np.asarray(np.r_[0, 1 + self.domain.intercept + np.arange(self.domain.d)])
 
     def codes(self, X: ArrayLike, y: ArrayLike) -> Codes:
-        """Return the code of each record's cell, of shape (n,); records outside the box are clipped to it."""
+        """Return the code of each record's cell, of shape (n,); records outside the box are clipped to it.
+
+        A value on the edge of two cells is in the upper one. Places are found in the user's units, where whole numbers
+        are exact, and the one division comes last: rounding moves none of them across an edge.
+        """
         rows, target = checks.rows(X, y, self.domain.d)
-        lower, width = self._frame
-        cells, exact, columns = np.array(self.cells), np.array(self.exact), self._columns
+        ends = np.array([self.domain.response, *zip(self.domain.lower, self.domain.upper, strict=True)])
+        small = np.ldexp(1.0, -np.frexp(np.abs(ends).max(axis=1))[1])  # powers of two, against overflow
+        low, high = ends.T * small
+        cells, exact = np.array(self.cells), np.array(self.exact)
         out = np.empty(len(rows), dtype=np.int64)
-        block = np.empty((min(BLOCK, len(rows)), self.domain.p + 1))
+        block = np.empty((min(BLOCK, len(rows)), len(cells)))
         for start in range(0, len(rows), BLOCK):
-            part = block[: min(BLOCK, len(rows) - start)]
-            self.domain.scale_block(rows[start : start + BLOCK], target[start : start + BLOCK], part)
-            place = np.floor((part[:, columns] - lower) * ((cells - exact) / width) + exact / 2)
+            X_part, y_part = rows[start : start + BLOCK], target[start : start + BLOCK]
+            checks.all_finite(y_part, "y", start)
+            checks.all_finite(X_part, "X", start)
+            part = block[: len(X_part)]
+            part[:, 0], part[:, 1:] = y_part, X_part
+            np.clip(part, *ends.T, out=part)
+            part *= small
+            place = np.floor((part - low) * (cells - exact) / (high - low) + exact / 2)
             place = np.minimum(place, cells - 1).astype(np.int64)
             out[start : start + BLOCK] = np.ravel_multi_index(tuple(place.T), self.cells)
         return out

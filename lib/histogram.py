@@ -282,7 +282,7 @@ def dpme(
     """
     checks.instance(histogram, Histogram, "histogram")
     grid, relation = histogram.grid, checks.neighbours(neighbours)
-    scale = CHANGED[relation] / checks.positive(epsilon, "epsilon")
+    scale = CHANGED[relation] / checks.budget(epsilon)
     lowest = {"clip": 0.0, "signed": -math.inf, "threshold": scale * math.log(grid.size)}
     floor = lowest[checks.choice(mode, get_args(Mode), "mode")]
     if level is not None:

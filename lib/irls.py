@@ -17,6 +17,7 @@ from lib import accounting, checks, noise, sheffet
 from lib.checks import FloatArray, InputError, Neighbours
 from lib.domain import Ball, Domain, Model
 from lib.noise import RandomState
+from lib.objective import FLAT
 from lib.release import Budget, Ledger, Spend
 from lib.weighted import moments, sensitivities
 
@@ -264,7 +265,7 @@ def lifted(first: ArrayLike, second: ArrayLike, floor: float) -> FloatArray:
     if checks.finite(floor, "floor") < 0:
         raise InputError(f"the floor is {floor:g}: give a public number of at least zero")
     if floor == 0:
-        return np.asarray(np.linalg.pinv(B, hermitian=True) @ A)
+        return np.asarray(np.linalg.pinv(B, rcond=FLAT, hermitian=True) @ A)
     values, vectors = np.linalg.eigh(B)
     return np.asarray(vectors @ ((vectors.T @ A) / np.maximum(values, floor)))
 

@@ -15,6 +15,8 @@ from lib import checks, stream
 from lib.checks import FloatArray, InputError
 from lib.domain import BLOCK, Domain
 
+FLAT = 1e-12  # of the largest eigenvalue: one this small is zero but for rounding, which is no reason to keep it
+
 
 @dataclass(frozen=True)
 class Loss:

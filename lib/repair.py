@@ -11,7 +11,7 @@ from lib import checks
 from lib.allocation import Law, Scales
 from lib.checks import InputError, Neighbours
 from lib.noise import RandomState, generator
-from lib.objective import Quadratic
+from lib.objective import FLAT, Quadratic
 from lib.release import Budget, Ledger, Release, perturb, price
 from lib.wishart import WishartDifference
 
@@ -46,6 +46,9 @@ def deviations(scales: Law, k: float = 4.0) -> np.ndarray:
 def trim(objective: Quadratic, floor: ArrayLike = 0.0) -> Quadratic:
     """Drop the eigenvectors of M whose eigenvalues are at most `floor`, from M and v alike (001, Eq. 14).
 
+    An eigenvalue that exceeds the floor by no more than `FLAT` times the largest one goes, too: 001 trims at zero, and
+    the zero eigenvalues of a singular M come out of any computation a little above or below.
+
     The result is positive semidefinite and bounded below. `solve.minimise` then gives the minimum-norm solution.
 
     Parameters
@@ -65,7 +68,7 @@ def trim(objective: Quadratic, floor: ArrayLike = 0.0) -> Quadratic:
     if not np.isfinite(level).all() or (level < 0).any():
         raise InputError("the floor is negative or not finite: give numbers of at least zero")
     values, vectors = np.linalg.eigh(objective.symmetric)
-    kept = values > level[..., None]
+    kept = values > level[..., None] + FLAT * np.abs(values).max(axis=-1, keepdims=True)
     part = vectors * kept[..., None, :]
     M = (part * np.where(kept, values, 0.0)[..., None, :]) @ np.swapaxes(vectors, -1, -2)
     v = (part @ (np.swapaxes(vectors, -1, -2) @ objective.v[..., None]))[..., 0]

@@ -10,7 +10,7 @@ import numpy as np
 
 from lib import checks
 from lib.checks import FloatArray, IndefiniteError, InputError, SolverError
-from lib.objective import Quadratic
+from lib.objective import FLAT, Quadratic
 
 cp: Any = cvxpy  # its functions carry no types
 
@@ -63,8 +63,9 @@ NONE = Penalty()
 def minimise(objective: Quadratic, penalty: Penalty = NONE) -> FloatArray:
     """Return the minimiser of the objective plus the penalty, for a whole stack at once.
 
-    Without an L1 term this is the closed form, of minimum norm where M is singular. With one it is the feature-sign
-    active-set method, which stops only when the optimality conditions hold.
+    Without an L1 term this is the closed form, of minimum norm where M is singular: where an eigenvalue is at most
+    `FLAT` times the largest, so that rounding, which differs between processors, does not decide. With one it is the
+    feature-sign active-set method, which stops only when the optimality conditions hold.
 
     Parameters
     ----------
@@ -207,7 +208,7 @@ class Program:
 
 def _refuse_indefinite(values: FloatArray) -> None:
     lowest, size = values[..., 0], np.abs(values).max(axis=-1)
-    bad = lowest < -1e-12 * size
+    bad = lowest < -FLAT * size
     if bad.any():
         worst = float(lowest[bad].min())
         raise IndefiniteError(
@@ -218,10 +219,10 @@ def _refuse_indefinite(values: FloatArray) -> None:
 
 def _closed_form(values: FloatArray, vectors: FloatArray, v: FloatArray) -> FloatArray:
     """Minimum-norm solution of 2 M theta = -v; a linear term along a flat direction has no minimiser."""
-    flat = values <= ROUNDING * np.abs(values).max(axis=-1, keepdims=True)
+    flat = values <= FLAT * np.abs(values).max(axis=-1, keepdims=True)
     along = (np.swapaxes(vectors, -1, -2) @ v[..., None])[..., 0]
     if (flat & (np.abs(along) > 1e-9 * np.abs(v).max(axis=-1, keepdims=True))).any():
-        floor = ROUNDING * float(np.abs(values).max())
+        floor = FLAT * float(np.abs(values).max())
         raise SolverError(
             f"the linear term runs along a direction where the quadratic is flat: trim it first, with floor={floor:.3g}"
         )

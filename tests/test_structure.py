@@ -28,7 +28,7 @@ LEVELS = [
     {"sparse"},
     {"scores", "splits"},
     {"estimators", "experiment", "inversion"},
-    {"contenders", "fits", "replicates", "rivals", "timing"},
+    {"contenders", "fits", "replicates", "rivals", "timing", "views"},
     {"exposure"},
 ]
 ASIDE = {
@@ -54,6 +54,7 @@ ASIDE = {
         "rivals",
         "solve",
         "splits",
+        "views",
     }
     | {"wishart"},
     "ipums_labels": set(),
