@@ -10,13 +10,14 @@ export OPENBLAS_NUM_THREADS ?= 1
 export PYTHONUTF8 := 1
 unexport PYTHONPATH PYTHONHOME
 
-.PHONY: help book test lint fast bench reference lock lab clean env
+.PHONY: help book test lint fast bench portable reference lock lab clean env
 
 help:
 	@echo "make book       set up, run every chapter, build the HTML book"
 	@echo "make test       set up, run every check"
 	@echo "make fast       the tests that take seconds"
 	@echo "make bench      timings as ratios to peers, and how cost grows (minutes; the first run installs a peer)"
+	@echo "make portable   the chapters under other arithmetic: which cells then print something else (an hour)"
 	@echo "make reference  run the chapters and store their outputs as the expected ones"
 	@echo "make lab        open the chapters in JupyterLab (installs it first)"
 	@echo "make lock       pin requirements.txt anew"
@@ -40,7 +41,7 @@ lint: env
 test: lint book
 	@command -v chromium || command -v chromium-browser || command -v google-chrome || \
 		echo "There is no Chromium here: the built pages will not be looked at. On Debian: apt-get install chromium"
-	python -m pytest --nbval -rs --cov --cov-fail-under=95 --cov-report=term:skip-covered
+	python -m pytest --nbval --kept -rs --cov --cov-fail-under=95 --cov-report=term:skip-covered
 
 fast: env
 	python -m pytest -m "not slow and not browser"
@@ -49,6 +50,9 @@ bench: env
 	python -m benchmarks
 	python -m benchmarks.growth
 	python -m benchmarks.peer
+
+portable: env
+	python tools/portable.py
 
 reference: env
 	python tools/reference.py $(CHAPTERS)

@@ -48,18 +48,19 @@ STYLE: Any = {
 def figure(columns: int = 1, *, height: float = 4.2, share_y: bool = False) -> tuple[Figure, Sequence[Axes]]:
     """Return a figure in the book's style and its axes, side by side.
 
+    From here on matplotlib has its own defaults and this style, whatever a matplotlibrc says: a notebook draws when a
+    cell ends, and legends and lines are made after this call.
+
     Examples
     --------
     >>> fig, axes = figure(2)
     >>> len(axes)
     2
     """
-    # Not inside rc_context: a notebook's backend turns interactive with the first figure, the context would undo that
-    # when it ends, and every later figure would stay unseen.
-    look = {name: STYLE[f"figure.{name}"] for name in ("dpi", "facecolor")}
-    fig = plt.figure(figsize=(7.0, height), layout="constrained", **look)
-    with plt.rc_context(STYLE):
-        axes = fig.subplots(1, columns, squeeze=False, sharey=share_y)
+    # Not rc_context: a notebook's backend turns interactive with the first figure, the context would undo that when it
+    # ends, and every later figure would stay unseen.
+    plt.style.use(["default", STYLE])
+    fig, axes = plt.subplots(1, columns, figsize=(7.0, height), layout="constrained", squeeze=False, sharey=share_y)
     return fig, list(axes[0])
 
 
