@@ -17,7 +17,8 @@ import benchmarks
 from benchmarks import EPSILONS, report
 from lib import rivals
 from lib.domain import Box
-from lib.experiment import Method, RowMethod, functional_mechanism, sweep
+from lib.experiment import functional_mechanism, sweep
+from lib.methods import Method, RowMethod
 from lib.objective import TAYLOR
 from lib.splits import CrossValidation, fold_moments
 

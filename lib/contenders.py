@@ -11,7 +11,8 @@ from lib import checks, repair, shares, solve, wishart
 from lib.allocation import Law, functional
 from lib.checks import FloatArray
 from lib.domain import Ball, Box, Domain
-from lib.experiment import Method, mechanism
+from lib.experiment import mechanism
+from lib.methods import Method
 from lib.objective import SQUARED, Loss, Quadratic
 from lib.release import perturb
 

@@ -7,10 +7,8 @@ Only labels are counted row by row, in one matrix product for all coefficients, 
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -18,81 +16,20 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from tqdm import tqdm  # not tqdm.auto: in a notebook without widgets it warns
 
-from lib import allocation, checks, noise, repair, scores, solve, splits
+from lib import allocation, checks, noise, repair, solve, splits
 from lib.allocation import Convention, Scales
 from lib.checks import FloatArray, InputError, Neighbours
 from lib.domain import Domain
+from lib.methods import Method, RowMethod, check_methods, fitted, gathered, plan
 from lib.noise import RandomState
 from lib.objective import SQUARED, Loss, Quadratic, check_labels
 from lib.release import perturb
+from lib.scores import Fit, Metric, check_metrics, needs_labels, scored
 from lib.solve import NONE, Penalty
-from lib.splits import CrossValidation, Holdout, Partition, Protocol
+from lib.splits import CrossValidation, Holdout, Protocol
 from lib.wishart import WishartDifference
 
-Metric = Literal["mse", "rmse", "misclassified", "logistic", "auc"]
-METRICS = ("mse", "rmse", *scores.OF_LABELS)
 PATIENCE = 2.0  # seconds before a progress bar appears
-
-
-@dataclass(frozen=True)
-class _Way:
-    name: str
-    fit: Callable[[Any, FloatArray, np.random.Generator], FloatArray]
-    private: bool = True
-    repeats: int | None = None
-
-    def __post_init__(self) -> None:
-        checks.count(1 if self.repeats is None else self.repeats, "repeats")
-
-    def takes_part(self, repeat: int) -> bool:
-        """Return whether it is run on this partition."""
-        return self.repeats is None or repeat < self.repeats
-
-
-@dataclass(frozen=True)
-class Method(_Way):
-    """A way to turn training moments into coefficients.
-
-    Parameters
-    ----------
-    name : str
-        As it appears in tables and figures. It also names the method's random numbers, so they do not change when
-        other methods join the sweep.
-    fit : function of (train, epsilons, rng)
-        `train` is a stack of shape (s, 1), `epsilons` has shape (e,); returns theta of shape (s, e, p), or
-        (s, 1, p) if not private.
-    private : bool
-    repeats : int, optional
-        Take part in so many partitions only, for a method whose error hardly varies. A figure must say so.
-    loss : Loss
-        Of the objective that `fit` is given: a quadratic for the logistic loss, with labels.
-    """
-
-    loss: Loss = SQUARED
-
-    def coefficients(self, partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Return theta of every split and budget, of shape (s, e, p), or (s, 1, p)."""
-        return self.fit(partition.train(self.loss), epsilons, rng)
-
-
-@dataclass(frozen=True)
-class RowMethod(_Way):
-    """A way to turn training records into coefficients, for what moments cannot do.
-
-    Parameters
-    ----------
-    name : str
-        As in `Method`.
-    fit : function of (partition, epsilons, rng)
-        Returns theta of shape (s, e, p), or (s, 1, p) if not private.
-    private : bool
-    repeats : int, optional
-        As in `Method`.
-    """
-
-    def coefficients(self, partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Return theta of every split and budget, of shape (s, e, p), or (s, 1, p)."""
-        return self.fit(partition, epsilons, rng)
 
 
 def no_privacy(name: str, penalty: Penalty = NONE, *, loss: Loss = SQUARED) -> Method:
@@ -261,87 +198,6 @@ def sweep(
     return gathered(tasks, bar)
 
 
-def plan(
-    methods: Sequence[Method | RowMethod], repeats: int, jobs: int = 1, alike: Sequence[Hashable] | None = None
-) -> list[tuple[int, list[int]]]:
-    """Return the tasks of a sweep: numbers of a partition, and of the methods to fit there, the longest tasks first.
-
-    With several workers each method that reads rows is a task of its own. The slow ones take part in few partitions,
-    so these come first: no worker is left with one of them at the end.
-
-    Parameters
-    ----------
-    methods : sequence of Method or RowMethod
-    repeats : int
-        Number of partitions.
-    jobs : int
-        As in `sweep`.
-    alike : sequence of keys, optional
-        One per method; those that read rows and have the same key, and so can use each other's work, share a task.
-
-    Examples
-    --------
-    >>> plain, slow = no_privacy("plain"), RowMethod("slow", print, repeats=1)
-    >>> plan([plain, slow], 2, jobs=2), plan([plain, slow], 2)
-    ([(0, [1]), (0, [0]), (1, [0])], [(0, [0, 1]), (1, [0])])
-    """
-    alone: dict[Hashable, list[int]] = {}
-    for k, method in enumerate(methods):
-        if jobs != 1 and isinstance(method, RowMethod):
-            alone.setdefault(k if alike is None else alike[k], []).append(k)
-    rest = set(range(len(methods))) - {k for some in alone.values() for k in some}
-    groups = [*sorted(alone.values(), key=lambda some: methods[some[0]].repeats or repeats), sorted(rest)]
-    every = [
-        (repeat, [k for k in some if methods[k].takes_part(repeat)]) for some in groups for repeat in range(repeats)
-    ]
-    return [task for task in every if task[1]]
-
-
-def gathered(tasks: Sequence[tuple[int, list[int]]], results: Iterable[Sequence[pd.DataFrame]]) -> pd.DataFrame:
-    """Return what the tasks of `plan` found, a frame per method, in the order of the partitions and the methods.
-
-    Parameters
-    ----------
-    tasks : from `plan`
-    results : for each task, one frame per method
-
-    Examples
-    --------
-    >>> one, two = (pd.DataFrame({"value": [k]}) for k in (1, 2))
-    >>> gathered([(0, [1]), (0, [0])], [[two], [one]])["value"].tolist()
-    [1, 2]
-    """
-    found = {
-        (repeat, k): frame
-        for (repeat, some), part in zip(tasks, results, strict=True)
-        for k, frame in zip(some, part, strict=True)
-    }
-    return pd.concat([found[key] for key in sorted(found)], ignore_index=True)
-
-
-def check_metrics(metrics: Sequence[Metric]) -> None:
-    """Raise `InputError` unless these are metrics, at least one."""
-    if not metrics:
-        raise InputError("there are no metrics: give 'mse', 'rmse' or both")
-    for metric in metrics:
-        checks.choice(metric, METRICS, "metric")
-
-
-def needs_labels(methods: Sequence[Method | RowMethod], metrics: Sequence[Metric]) -> bool:
-    """Return whether the response must be one of two labels."""
-    return bool(set(metrics) & set(scores.OF_LABELS)) or any(isinstance(m, Method) and m.loss.labels for m in methods)
-
-
-def check_methods(methods: Sequence[Method | RowMethod]) -> None:
-    """Raise `InputError` unless these are methods, at least one, each with a name of its own."""
-    checks.instance(methods, (list, tuple), "methods")
-    for method in methods:
-        checks.instance(method, (Method, RowMethod), "a method")
-    names = [method.name for method in methods]
-    if len(set(names)) != len(names) or not names:
-        raise InputError(f"method names are {names}: give at least one method, and each a name of its own")
-
-
 def _partition(
     X: FloatArray,
     y: FloatArray,
@@ -357,113 +213,6 @@ def _partition(
     partition = splits.draw(X, y, table, domain, protocol, noise.spawn(root, repeat, 0))
     fits = fitted(partition, methods, epsilons, root, repeat)
     return scored([Fit(partition, keys, theta, None, metrics) for keys, theta in fits])
-
-
-@dataclass(frozen=True, eq=False)
-class Fit:
-    """The coefficients of one method on one partition.
-
-    Parameters
-    ----------
-    partition : Partition
-    keys : dict
-        Columns of the result that name the coefficients.
-    theta : array of shape (s, e, p)
-    group : hashable
-        Fits of one group have the same test rows and metrics: labels are then predicted for all of them at once.
-    metrics : sequence of str
-    """
-
-    partition: Partition
-    keys: dict[str, Any]
-    theta: FloatArray
-    group: Hashable
-    metrics: Sequence[Metric]
-
-
-def scored(fits: Sequence[Fit]) -> list[pd.DataFrame]:
-    """Return the test errors of fits, a frame for each.
-
-    Parameters
-    ----------
-    fits : sequence of Fit
-    """
-    errors: list[dict[Metric, FloatArray]] = [_squares(fit) for fit in fits]
-    for group in dict.fromkeys(fit.group for fit in fits):
-        chosen = [k for k, fit in enumerate(fits) if fit.group == group]
-        for k, found in zip(chosen, _labels([fits[k] for k in chosen]), strict=True):
-            errors[k] |= found
-    return [
-        pd.concat(
-            [pd.DataFrame(fit.keys | {"metric": name, "value": found[name].ravel()}) for name in fit.metrics],
-            ignore_index=True,
-        )
-        for fit, found in zip(fits, errors, strict=True)
-    ]
-
-
-def _squares(fit: Fit) -> dict[Metric, FloatArray]:
-    """Return the metrics of least squares on the test sets, each of shape (s, e), from the test moments."""
-    if not {"mse", "rmse"} & set(fit.metrics):
-        return {}
-    part = fit.partition
-    mse = np.maximum(part.test[:, None](fit.theta), 0.0) / part.sizes[:, None] * part.domain.half_width**2
-    return {"mse": mse, "rmse": np.sqrt(mse)}
-
-
-def _labels(fits: Sequence[Fit]) -> list[dict[Metric, FloatArray]]:
-    """Return the metrics of labels for fits of one group, each of shape (s, e), from the test rows."""
-    wanted = tuple(metric for metric in fits[0].metrics if metric in scores.OF_LABELS)
-    if not wanted:
-        return [{} for _ in fits]
-    theta = np.concatenate([fit.partition.on_test_rows(fit.theta) for fit in fits], axis=1)
-    rows = fits[0].partition.test_rows
-    each = [scores.of_labels(one, Z, t > 0, wanted) for one, (Z, t) in zip(theta, rows, strict=True)]
-    ends = np.cumsum([fit.theta.shape[1] for fit in fits])[:-1]
-    parts = {metric: np.split(np.array([values[metric] for values in each]), ends, axis=1) for metric in wanted}
-    return [{metric: parts[metric][k] for metric in wanted} for k in range(len(fits))]
-
-
-def fitted(
-    partition: Partition,
-    methods: Sequence[Method | RowMethod],
-    epsilons: FloatArray,
-    root: np.random.SeedSequence,
-    repeat: int,
-) -> Iterator[tuple[dict[str, Any], FloatArray]]:
-    """Yield the fits of each method that takes part, theta of shape (s, e, p), and the columns that name them.
-
-    Parameters
-    ----------
-    partition : Partition
-    methods : sequence of Method or RowMethod
-    epsilons : array of shape (e,)
-    root : SeedSequence
-    repeat : int
-        Number of the partition.
-    """
-    for method in methods:
-        if not method.takes_part(repeat):
-            continue
-        theta = method.coefficients(partition, epsilons, method_generator(root, repeat, method))
-        expected = (len(partition.tested), len(epsilons) if method.private else 1, partition.domain.p)
-        if theta.ndim != 3 or theta.shape[1:] != expected[1:] or theta.shape[0] not in (1, expected[0]):
-            raise InputError(f"{method.name!r} returned coefficients of shape {theta.shape}: give {expected}")
-        fold, column = np.indices(expected[:2])
-        epsilon = epsilons[column.ravel()] if method.private else np.inf
-        keys = {"method": method.name, "epsilon": epsilon, "repeat": repeat, "fold": fold.ravel()}
-        yield keys, np.broadcast_to(theta, expected)
-
-
-def method_generator(root: np.random.SeedSequence, repeat: int, method: Method | RowMethod) -> np.random.Generator:
-    """Return the random numbers of one method on one partition, which no other method or partition shares.
-
-    Examples
-    --------
-    >>> float(method_generator(noise.seed_sequence(1), 0, no_privacy("a")).random()) < 1
-    True
-    """
-    return noise.spawn(root, repeat, 1, zlib.crc32(method.name.encode()))
 
 
 def summarise(

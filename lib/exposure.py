@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from lib import checks, inversion
+from lib.attribute import Attribute, Codes
 from lib.checks import FloatArray, InputError
 from lib.fits import Measure
-from lib.inversion import Attribute, Codes
 from lib.objective import SQUARED, Loss
 from lib.splits import Partition
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from lib import checks, logistic, noise, splits
 from lib.checks import FloatArray, InputError
 from lib.domain import Domain
-from lib.experiment import Method, RowMethod, check_methods, fitted
+from lib.methods import Method, RowMethod, check_methods, fitted
 from lib.noise import RandomState
 from lib.splits import CrossValidation, Holdout, Partition, Protocol
 

@@ -15,10 +15,10 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lib import checks, logistic, noise
+from lib import checks, newton, noise
 from lib.checks import FloatArray, InputError, Neighbours
 from lib.grid import Codes, Grid
-from lib.logistic import Sums
+from lib.newton import Sums
 from lib.noise import RandomState
 from lib.objective import SQUARED, Loss, Quadratic, from_gram
 from lib.release import Budget, Ledger, Spend
@@ -140,7 +140,7 @@ class Cells(ABC):
     def logistic(self, *, ridge: float = 0.0, start: ArrayLike | None = None) -> FloatArray:
         """Return the weighted logistic regression of a response with two cells; see `logistic.newton`."""
         self._check_labels()
-        return logistic.descend(self._logistic_sums(), self.grid.domain.p, ridge=ridge, start=start)
+        return newton.descend(self._logistic_sums(), self.grid.domain.p, ridge=ridge, start=start)
 
     @abstractmethod
     def _logistic_sums(self) -> Sums:
@@ -162,6 +162,12 @@ class Part:
     inside : array of shape (m, p + 1)
         Values on the inner axes.
     weights : array of shape (k, m)
+
+    Examples
+    --------
+    >>> part = Part(np.array([[-1.0, 0.0], [1.0, 0.0]]), np.array([[0.0, 2.0]]), np.ones((2, 1)))
+    >>> part.gram(part.weights).tolist(), part.total(part.weights).tolist()
+    ([[2.0, 0.0], [0.0, 8.0]], [0.0, 4.0])
     """
 
     rows: FloatArray
@@ -227,7 +233,7 @@ class NoisyGrid(Cells):
             value, slope, curvature = 0.0, np.zeros(len(theta)), np.zeros((len(theta), len(theta)))
             for part in parts:
                 z = (part.rows[:, 1:] @ theta)[:, None] + part.inside[:, 1:] @ theta
-                losses, chance, bend = logistic.pointwise(z)
+                losses, chance, bend = newton.pointwise(z)
                 label = part.rows[:, :1] + part.inside[:, 0] > 0
                 value += float(np.vdot(part.weights, losses - label * z))
                 slope += part.total(part.weights * (chance - label))[1:]

@@ -9,91 +9,23 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from lib import checks
 from lib.allocation import Scales
+from lib.attribute import Attribute, Codes, distribution, rows_of
 from lib.checks import FloatArray, InputError
 from lib.objective import SQUARED, Loss, Quadratic
 
-Codes = NDArray[np.intp]
 Predict = Callable[[FloatArray], FloatArray]
 Error = Callable[[FloatArray, FloatArray], FloatArray]
 
 TIE = 1e-9  # log-scores closer than this are equal: rounding must not decide a guess
-
-
-@dataclass(frozen=True, eq=False)
-class Attribute:
-    """An attribute the attacker does not know: its columns, the values they take together, and how common each is.
-
-    Parameters
-    ----------
-    columns : tuple of int
-        Of the records; several for an attribute coded by dummies.
-    values : array of shape (k, number of columns)
-        All valid values, k of them at least two. A value's code is its row.
-    prior : array of shape (k,), optional
-        Public share of each value. Without one, all are equally likely.
-
-    Examples
-    --------
-    >>> marital = Attribute((0, 1), [[1, 0], [0, 1], [0, 0]])  # single, married, other
-    >>> marital.codes([[0, 0, 7.0], [1, 0, 9.0]]).tolist()
-    [2, 0]
-    """
-
-    columns: tuple[int, ...]
-    values: FloatArray
-    prior: FloatArray | None = None
-
-    def __post_init__(self) -> None:
-        columns = tuple(checks.count(column, "a column", 0) for column in self.columns)
-        values = np.array(checks.numeric(self.values, "values"), dtype=np.float64)
-        if values.ndim != 2 or len(values) < 2 or values.shape[1] != len(columns) or not columns:
-            raise InputError(
-                f"values has shape {values.shape}: give at least two rows, and {len(columns)} columns (at least one)"
-            )
-        if len(set(columns)) < len(columns):
-            raise InputError(f"columns are {columns}: give each column once")
-        checks.all_finite(values, "values")
-        if len(np.unique(values, axis=0)) < len(values):
-            raise InputError("values has equal rows: give each value once")
-        prior = np.full(len(values), 1 / len(values)) if self.prior is None else _distribution(self.prior, len(values))
-        for name, value in (("columns", columns), ("values", values), ("prior", prior)):
-            object.__setattr__(self, name, value)
-
-    @property
-    def order(self) -> Codes:
-        """The codes as ties are broken: the larger prior first, then the smaller code."""
-        return np.argsort(-np.asarray(self.prior), kind="stable")
-
-    @property
-    def mode(self) -> int:
-        """Code of the most common value: the guess of whoever has the prior and nothing else."""
-        return int(self.order[0])
-
-    def codes(self, X: ArrayLike) -> Codes:
-        """Return the code of each record, or raise `InputError` for a record with no valid value."""
-        rows = _rows(X, self)
-        match = (rows[:, None, list(self.columns)] == self.values).all(axis=-1)
-        if (lost := ~match.any(axis=1)).any():
-            found = rows[int(lost.argmax()), list(self.columns)].tolist()
-            raise InputError(f"a record has the value {found}: add it to the values, or drop the record")
-        return np.asarray(match.argmax(axis=1))
-
-    def with_marginal(self, X: ArrayLike) -> Attribute:
-        """Return the attribute with its shares in the records X as prior."""
-        return replace(self, prior=np.bincount(self.codes(X), minlength=len(self.values)).astype(float))
-
-    def without_prior(self) -> Attribute:
-        """Return the attribute as an attacker without marginals has it."""
-        return replace(self, prior=None)
 
 
 def gaussian_error(rss: ArrayLike, n: int, p: int) -> Error:
@@ -294,7 +226,7 @@ def guess_without_model(
     checks.instance(sensitive, Attribute, "sensitive")
     if not hasattr(classifier, "fit"):
         raise InputError(f"classifier is of type {type(classifier).__name__}: give a scikit-learn classifier")
-    known, targets = _rows(public_X, sensitive), _rows(X, sensitive)
+    known, targets = rows_of(public_X, sensitive), rows_of(X, sensitive)
     if known.shape[1] != targets.shape[1]:
         raise InputError(f"public records have {known.shape[1]} columns and targets {targets.shape[1]}: match them")
     seen = [np.column_stack([np.delete(A, sensitive.columns, axis=1), b]) for A, b in ((known, public_y), (targets, y))]
@@ -350,7 +282,7 @@ def accuracy_bound(prior: ArrayLike, epsilon: float) -> FloatArray:
     (0.75, 0.9)
     """
     p = np.asarray(checks.numeric(prior, "prior"), dtype=np.float64)
-    p = np.apply_along_axis(_distribution, -1, p, p.shape[-1]) if p.ndim > 1 else _distribution(p, p.size)
+    p = np.apply_along_axis(distribution, -1, p, p.shape[-1]) if p.ndim > 1 else distribution(p, p.size)
     others = np.arange(p.shape[-1]) * math.exp(-checks.positive(epsilon, "epsilon"))
     return np.asarray((np.cumsum(-np.sort(-p, axis=-1), axis=-1) / (1 + others)).max(axis=-1))
 
@@ -454,7 +386,7 @@ def _likelihoods(
     columns = [column for attribute in (sensitive, *unknown) for column in attribute.columns]
     if len(set(columns)) < len(columns):
         raise InputError(f"the attributes use the columns {columns}: give attributes that share none")
-    rows = _rows(X, sensitive, *unknown)
+    rows = rows_of(X, sensitive, *unknown)
     target = checks.vector(y, "y")
     if len(target) != len(rows):
         raise InputError(f"X has {len(rows)} targets and y has {len(target)}: give one response per target")
@@ -482,24 +414,6 @@ def _best(found: FloatArray, attribute: Attribute) -> Codes:
     for code in attribute.order[::-1]:  # the first in order is written last
         np.copyto(best, code, where=values[code] >= enough)
     return best
-
-
-def _rows(X: ArrayLike, *attributes: Attribute) -> FloatArray:
-    rows = np.array(checks.numeric(X, "X"), dtype=np.float64)
-    if rows.ndim != 2 or not len(rows):
-        raise InputError(f"X has shape {rows.shape}: give one row per record and one column per predictor")
-    checks.all_finite(rows, "X")
-    last = max(column for attribute in attributes for column in attribute.columns)
-    if last >= rows.shape[1]:
-        raise InputError(f"X has {rows.shape[1]} columns and the attribute uses column {last}: count from zero, match")
-    return rows
-
-
-def _distribution(prior: ArrayLike, k: int) -> FloatArray:
-    shares = checks.vector(prior, "prior")
-    if len(shares) != k or (shares < 0).any() or not shares.sum() > 0:
-        raise InputError(f"prior is {shares.tolist()}: give {k} shares of at least zero, not all of them zero")
-    return np.asarray(shares / shares.sum())
 
 
 def _log(prior: FloatArray | None) -> FloatArray:

@@ -13,11 +13,10 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lib import accounting, checks, noise, sheffet
+from lib import accounting, checks, noise, objective, sheffet
 from lib.checks import FloatArray, InputError, Neighbours
 from lib.domain import Ball, Domain, Model
 from lib.noise import RandomState
-from lib.objective import FLAT
 from lib.release import Budget, Ledger, Spend
 from lib.weighted import moments, sensitivities
 
@@ -167,8 +166,8 @@ class Plan:
         checks.instance(self.domain, Ball, "domain")
         checks.positive(self.cap, "cap")
         checks.count(self.iterations, "iterations")
-        checks.instance(self.first, Noise, "first")
-        checks.instance(self.second, Noise, "second")
+        for name in ("first", "second"):
+            checks.instance(getattr(self, name), Noise, name)
         checks.choice(self.first.law, VECTOR, "the law of a vector")
         checks.neighbours(self.neighbours)
 
@@ -265,7 +264,7 @@ def lifted(first: ArrayLike, second: ArrayLike, floor: float) -> FloatArray:
     if checks.finite(floor, "floor") < 0:
         raise InputError(f"the floor is {floor:g}: give a public number of at least zero")
     if floor == 0:
-        return np.asarray(np.linalg.pinv(B, rcond=FLAT, hermitian=True) @ A)
+        return np.asarray(np.linalg.pinv(B, rcond=objective.FLAT, hermitian=True) @ A)
     values, vectors = np.linalg.eigh(B)
     return np.asarray(vectors @ ((vectors.T @ A) / np.maximum(values, floor)))
 

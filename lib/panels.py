@@ -15,10 +15,12 @@ from lib.authors import PAPER, Recipe
 from lib.checks import FloatArray, InputError
 from lib.datasets import Dataset
 from lib.domain import Box
-from lib.experiment import Method, Metric, RowMethod, functional_mechanism, mechanism, no_privacy
+from lib.experiment import functional_mechanism, mechanism, no_privacy
+from lib.methods import Method, RowMethod
 from lib.noise import RandomState
 from lib.objective import SQUARED, Loss, Quadratic
 from lib.rivals import dpme, filter_priority, logistic_regression, objective_perturbation
+from lib.scores import Metric
 from lib.solve import minimise
 from lib.splits import Protocol
 from lib.views import View, survey
@@ -116,6 +118,13 @@ class Panel:
     metric : {"mse", "misclassified"}
     tags : dict, optional
         Columns that the panel's rows get in the result, to tell them apart.
+
+    Examples
+    --------
+    >>> from lib.census import census
+    >>> data = census("US", 100)
+    >>> Panel(data, published(data), [0.8]).metric
+    'mse'
     """
 
     data: Dataset

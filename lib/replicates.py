@@ -20,8 +20,9 @@ from tqdm import tqdm
 from lib import checks, noise
 from lib.checks import FloatArray, InputError, PrivacyLeakWarning
 from lib.domain import Ball
-from lib.experiment import PATIENCE, RowMethod
+from lib.experiment import PATIENCE
 from lib.irls import Plan, irls, simulated
+from lib.methods import RowMethod
 from lib.noise import RandomState
 from lib.splits import Partition
 

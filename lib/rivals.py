@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from lib import checks, grid, histogram, logistic, repair, solve, sparse
 from lib.checks import FloatArray, InputError, Neighbours
 from lib.domain import Ball, Box
-from lib.experiment import RowMethod
 from lib.grid import Grid
 from lib.histogram import Cells, Histogram, Mode, NoisyGrid
+from lib.methods import RowMethod
 from lib.objective import SQUARED, TAYLOR, from_gram
 from lib.splits import Partition
 

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lib import checks, logistic, noise
+from lib import checks, newton, noise
 from lib.checks import FloatArray, InputError, Neighbours
 from lib.domain import BLOCK
 from lib.grid import Codes, Grid
 from lib.histogram import CHANGED, Cells, Histogram, spent
-from lib.logistic import Sums
+from lib.newton import Sums
 from lib.noise import RandomState
 from lib.release import Budget, Ledger
 
@@ -49,7 +49,7 @@ class Summary(Cells):
 
     def _logistic_sums(self) -> Sums:
         parts = [(records[:, 1:], (records[:, 0] > 0).astype(float), weights) for records, weights in self.blocks()]
-        return logistic.over(lambda: iter(parts))
+        return newton.over(lambda: iter(parts))
 
 
 def passing(alpha: float, level: int) -> float:

@@ -178,6 +178,11 @@ def fold_grams(table: FloatArray, labels: Labels, folds: int) -> FloatArray:
     """Return the moments of each fold, of shape (folds, q, q), from rows of shape (n, q) and their labels.
 
     Records are grouped block by block into one buffer, so the gathering stays in the processor's cache.
+
+    Examples
+    --------
+    >>> fold_grams(np.array([[1.0], [2.0], [3.0]]), np.array([0, 1, 0], dtype=np.int16), 2).ravel().tolist()
+    [10.0, 4.0]
     """
     if len(labels) != len(table) or labels.min() < 0 or labels.max() >= folds:
         raise InputError(f"labels do not fit: give one of {folds} folds, from 0, for each of {len(table)} records")

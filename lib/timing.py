@@ -14,7 +14,8 @@ from sklearn.linear_model import LogisticRegression
 from lib import checks, logistic, noise
 from lib.checks import FloatArray
 from lib.domain import Domain
-from lib.experiment import Method, RowMethod, check_methods
+from lib.methods import Method, RowMethod, check_methods
+from lib.newton import newton as newton_method
 from lib.noise import RandomState
 from lib.objective import check_labels, from_gram, moments
 from lib.splits import Partition
@@ -170,5 +171,5 @@ def passes(X: ArrayLike, y: ArrayLike, domain: Domain, *, start: ArrayLike | Non
         count += 1
         yield Z, (t > 0).astype(np.float64), np.ones(len(t))
 
-    logistic.newton(blocks, Z.shape[1], start=start)
+    newton_method(blocks, Z.shape[1], start=start)
     return count

@@ -17,12 +17,13 @@ import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 
-from lib import checks, experiment, noise, splits
+from lib import checks, methods, noise, scores, splits
 from lib.checks import FloatArray, InputError
 from lib.domain import Box
-from lib.experiment import Fit, Method, Metric, RowMethod
+from lib.methods import Method, RowMethod
 from lib.noise import RandomState
 from lib.objective import Quadratic, check_labels, from_gram
+from lib.scores import Fit, Metric
 from lib.splits import CrossValidation, Holdout, Partition, Protocol, fold_grams
 
 
@@ -44,6 +45,12 @@ class View:
         As in `experiment.sweep`.
     tags : dict, optional
         Columns that the view's rows get in the result, to tell them apart.
+
+    Examples
+    --------
+    >>> from lib.experiment import no_privacy
+    >>> View(Box([0.0], [1.0], (0.0, 10.0)), [no_privacy("plain")], [1.0], [4]).domain.d
+    1
     """
 
     domain: Box
@@ -56,9 +63,9 @@ class View:
 
     def __post_init__(self) -> None:
         checks.instance(self.domain, Box, "domain")
-        experiment.check_methods(self.methods)
+        methods.check_methods(self.methods)
         checks.epsilons(self.epsilons)
-        experiment.check_metrics(self.metrics)
+        scores.check_metrics(self.metrics)
         if len(self.columns) != self.domain.d:
             raise InputError(f"columns are {list(self.columns)}: give {self.domain.d}, one per predictor of the domain")
 
@@ -110,18 +117,18 @@ def survey(
     rows, _ = checks.rows(X, responses[:, 0])
     whole = _whole(views, rows.shape[1], responses.shape[1])
     for view in views:
-        if experiment.needs_labels(view.methods, view.metrics):
+        if scores.needs_labels(view.methods, view.metrics):
             check_labels(responses[:, view.response], view.domain)
     table = _table(rows, responses, whole)
     pairs = [(view, method) for view in views for method in view.methods]
     alike = [(method.name, view.response, *view.columns, *np.atleast_1d(view.epsilons)) for view, method in pairs]
-    tasks = experiment.plan([method for _, method in pairs], protocol.repeats, jobs, alike)
+    tasks = methods.plan([method for _, method in pairs], protocol.repeats, jobs, alike)
     root = noise.seed_sequence(random_state)
     calls = (
         delayed(_partition)(rows, responses, table, whole, [pairs[k] for k in some], protocol, root, repeat)
         for repeat, some in tasks
     )
-    return experiment.gathered(tasks, Parallel(n_jobs=jobs, return_as="generator")(calls))
+    return methods.gathered(tasks, Parallel(n_jobs=jobs, return_as="generator")(calls))
 
 
 def _whole(views: Sequence[View], d: int, responses: int) -> tuple[Box, ...]:
@@ -223,13 +230,13 @@ def _partition(
     grams = fold_grams(all_of.table, all_of.labels, int(all_of.labels.max()) + 1)
     fits: list[Fit] = []
     for view, group in groupby(pairs, key=lambda pair: pair[0]):
-        methods = [method for _, method in group]
-        columns = list(view.columns) if any(isinstance(method, RowMethod) for method in methods) else []
+        some = [method for _, method in group]
+        columns = list(view.columns) if any(isinstance(method, RowMethod) for method in some) else []
         records = all_of.X[:, columns], all_of.y[:, view.response], all_of.table
         A = _basis(view, X.shape[1], len(whole))
         seen = _Seen(*records, view.domain, all_of.labels, all_of.tested, all_of, grams, view, A)
         fits += [
             Fit(seen, keys | view.tags, theta, (view.response, *view.metrics), view.metrics)
-            for keys, theta in experiment.fitted(seen, methods, np.atleast_1d(view.epsilons), root, repeat)
+            for keys, theta in methods.fitted(seen, some, np.atleast_1d(view.epsilons), root, repeat)
         ]
-    return experiment.scored(fits)
+    return scores.scored(fits)

@@ -539,8 +539,8 @@ CASES = {
         ("use more records", sweep(protocol=experiment.CrossValidation(1, 21))),
         ("use more records", sweep(protocol=experiment.Holdout(1, 0.01))),
     ],
-    "experiment.method_generator": [
-        ("key is -1", lambda: experiment.method_generator(np.random.SeedSequence(0), -1, PLAIN)),
+    "methods.method_generator": [
+        ("key is -1", lambda: methods.method_generator(np.random.SeedSequence(0), -1, PLAIN)),
     ],
     "experiment.summarise": [
         (r"the band is \(0.8, 0.2\): give", lambda: experiment.summarise(FRAME, 0.8, 0.2)),
@@ -609,7 +609,7 @@ EXEMPT = {
     "splits.Partition.train": "inner step of sweep",
     "splits.Partition.training_rows": "inner step of sweep",
     "splits.draw": "inner step of sweep, which checks",
-    "experiment.fitted": "inner step of sweep",
+    "methods.fitted": "inner step of sweep",
     "experiment.check_methods": "sweep calls it",
     "experiment.RowMethod": "a record of the user's own function",
     "experiment.Method.coefficients": "inner step of sweep",

@@ -16,16 +16,8 @@ from lib import experiment, noise
 from lib.allocation import functional
 from lib.checks import IndefiniteError, InputError
 from lib.domain import BLOCK, Ball, Box
-from lib.experiment import (
-    CrossValidation,
-    Holdout,
-    Method,
-    functional_mechanism,
-    method_generator,
-    no_privacy,
-    summarise,
-    sweep,
-)
+from lib.experiment import CrossValidation, Holdout, functional_mechanism, no_privacy, summarise, sweep
+from lib.methods import Method, method_generator
 from lib.objective import linear
 from lib.release import perturb
 from lib.report import pivot

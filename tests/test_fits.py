@@ -12,11 +12,12 @@ from lib.allocation import Scales, certify, functional
 from lib.census import above, census
 from lib.contenders import DPC_RATIO, contenders, every_split, privr, repaired
 from lib.domain import Box
-from lib.experiment import CrossValidation, Holdout, method_generator, no_privacy, sweep
+from lib.experiment import CrossValidation, Holdout, no_privacy, sweep
 from lib.exposure import _people, attacked, unaided
 from lib.fits import measured, roc
 from lib.fits import roc_curve as height
 from lib.inversion import Attribute
+from lib.methods import method_generator
 from lib.noise import seed_sequence, spawn
 from lib.objective import SQUARED, TAYLOR, Quadratic, linear
 from lib.release import perturb

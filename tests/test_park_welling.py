@@ -11,7 +11,8 @@ from scipy import optimize, stats
 from lib import accounting, datasets, fits, irls, ledger, replicates
 from lib.checks import PrivacyLeakWarning
 from lib.domain import Ball
-from lib.experiment import Holdout, Method
+from lib.experiment import Holdout
+from lib.methods import Method
 
 D, CAP, J, EPSILON, DELTA = 10, 10.0, 5, 0.9, 1e-5
 SIGMA, HALF = 0.1, 2.0  # deviation of the responses, and what one scaled unit of them is worth

@@ -12,16 +12,8 @@ from lib import grid, histogram, logistic, noise, rivals, scores, solve, sparse,
 from lib.allocation import functional
 from lib.checks import InputError
 from lib.domain import Ball, Box
-from lib.experiment import (
-    CrossValidation,
-    Holdout,
-    RowMethod,
-    functional_mechanism,
-    mechanism,
-    method_generator,
-    no_privacy,
-    sweep,
-)
+from lib.experiment import CrossValidation, Holdout, functional_mechanism, mechanism, no_privacy, sweep
+from lib.methods import RowMethod, method_generator
 from lib.objective import TAYLOR, linear
 from lib.objective import logistic as stand_in
 from lib.release import perturb

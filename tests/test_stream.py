@@ -22,7 +22,8 @@ from lib import datasets, noise, stream
 from lib.checks import DataError, InputError
 from lib.domain import BLOCK, Ball, Box
 from lib.estimators import PrivateLinearRegression, PrivateLogisticRegression
-from lib.experiment import CrossValidation, Holdout, Method, RowMethod, functional_mechanism, no_privacy, sweep
+from lib.experiment import CrossValidation, Holdout, functional_mechanism, no_privacy, sweep
+from lib.methods import Method, RowMethod
 from lib.objective import linear, logistic, moments
 from lib.stream import parquet
 

@@ -15,7 +15,8 @@ from sklearn.linear_model import LogisticRegression
 from lib import ledger, panels
 from lib.authors import PAPER
 from lib.census import above, census
-from lib.experiment import CrossValidation, RowMethod, no_privacy, sweep
+from lib.experiment import CrossValidation, no_privacy, sweep
+from lib.methods import RowMethod
 from lib.objective import SQUARED, TAYLOR, linear
 from lib.rivals import dpme, filter_priority
 

@@ -8,7 +8,8 @@ from scipy.special import expit
 
 from lib import grid, histogram, logistic, rivals, timing
 from lib.census import above, census
-from lib.experiment import Method, RowMethod, functional_mechanism, no_privacy
+from lib.experiment import functional_mechanism, no_privacy
+from lib.methods import Method, RowMethod
 from lib.objective import TAYLOR
 from lib.objective import logistic as stand_in
 

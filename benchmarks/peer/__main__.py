@@ -28,7 +28,8 @@ from lib.allocation import Scales, certify
 from lib.checks import FloatArray
 from lib.datasets import Dataset
 from lib.domain import Box
-from lib.experiment import Method, no_privacy, sweep
+from lib.experiment import no_privacy, sweep
+from lib.methods import Method
 from lib.objective import Quadratic
 from lib.splits import CrossValidation
 
