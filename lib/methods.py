@@ -50,7 +50,7 @@ class Method:
 
     def takes_part(self, repeat: int) -> bool:
         """Return whether it is run on this partition."""
-        return self.repeats is None or repeat < self.repeats
+        return _among(self.repeats, repeat)
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,11 @@ class RowMethod:
 
     def takes_part(self, repeat: int) -> bool:
         """Return whether it is run on this partition."""
-        return self.repeats is None or repeat < self.repeats
+        return _among(self.repeats, repeat)
+
+
+def _among(repeats: int | None, repeat: int) -> bool:
+    return repeats is None or repeat < repeats
 
 
 def check_methods(methods: Sequence[Method | RowMethod]) -> None:
@@ -115,7 +119,7 @@ def plan(
 
     Examples
     --------
-    >>> plain, slow = no_privacy("plain"), RowMethod("slow", print, repeats=1)
+    >>> plain, slow = Method("plain", print), RowMethod("slow", print, repeats=1)
     >>> plan([plain, slow], 2, jobs=2), plan([plain, slow], 2)
     ([(0, [1]), (0, [0]), (1, [0])], [(0, [0, 1]), (1, [0])])
     """
@@ -189,7 +193,7 @@ def method_generator(root: np.random.SeedSequence, repeat: int, method: Method |
 
     Examples
     --------
-    >>> float(method_generator(noise.seed_sequence(1), 0, no_privacy("a")).random()) < 1
+    >>> float(method_generator(noise.seed_sequence(1), 0, RowMethod("a", print)).random()) < 1
     True
     """
     return noise.spawn(root, repeat, 1, zlib.crc32(method.name.encode()))

@@ -197,7 +197,7 @@ def _columns(part: Dataset, whole: Dataset) -> list[int]:
         raise InputError(f"the panels have no data set with all columns, as {min(missing)!r} shows: give one")
     columns = [whole.names.index(name) for name in part.names]
     if part.n != whole.n or not np.array_equal(part.X, whole.X[:, columns]):
-        raise InputError("the panels are of different records: run those of the same ones together")
+        raise InputError("the panels are of different records: give those of the same ones")
     return columns
 
 

@@ -145,7 +145,9 @@ def _whole(views: Sequence[View], d: int, responses: int) -> tuple[Box, ...]:
                 raise InputError(f"{key[0]} {key[1]} has bounds {bounds[key]} and {ends}: give all views the same")
     for kind, most in (("column", d), ("response", responses)):
         if missing := {j for name, j in bounds if name == kind} - set(range(most)):
-            raise InputError(f"a view asks for {kind} {min(missing)}, and there are {most}: they count from 0")
+            raise InputError(
+                f"a view asks for {kind} {min(missing)}, and there are {most}: they count from 0, give another"
+            )
     lower, upper = zip(*(bounds.get(("column", j), (0.0, 1.0)) for j in range(d)), strict=True)  # unused ones have any
     known = [bounds.get(("response", k), (0.0, 1.0)) for k in range(responses)]
     return tuple(Box(lower, upper, response, intercept=True) for response in known)

@@ -73,7 +73,7 @@ CASES = {
         ("epsilon is 0: give", lambda: histogram.dpme(H, 0.0)),
         ("epsilon is 1e-300, .* its noise: give", lambda: histogram.dpme(H, 1e-300)),
         (r"epsilon is 1e\+300, .* its noise: give", lambda: histogram.dpme(H, 1e300)),
-        ("give a larger epsilon", lambda: histogram.dpme(H, 5e-324)),
+        ("epsilon is 4.94066e-324, .* its noise: give", lambda: histogram.dpme(H, 5e-324)),
         ("mode is 'cut': choose", lambda: histogram.dpme(H, 1.0, mode="cut")),
         ("level is 1 and mode 'clip': give", lambda: histogram.dpme(H, 1.0, level=1.0)),
         ("level is -1 and mode 'threshold': give", lambda: histogram.dpme(H, 1.0, mode="threshold", level=-1.0)),

@@ -38,7 +38,7 @@ def without_model(public_X=X, sensitive=BIT, classifier=None):
 
 
 CASES = {
-    "inversion.Attribute": [
+    "attribute.Attribute": [
         (r"values has shape \(1, 1\): give at least two", lambda: Attribute((0,), [[1.0]])),
         (r"values has shape \(2, 1\): give", lambda: Attribute((0, 1), [[0.0], [1.0]])),
         (r"values has shape \(2,\): give", lambda: Attribute((0,), [0.0, 1.0])),
@@ -54,14 +54,14 @@ CASES = {
         (r"prior is \[0.0, 0.0\]: give", lambda: Attribute((0,), [[0], [1]], prior=[0, 0])),
         ("prior holds nan", lambda: Attribute((0,), [[0], [1]], prior=[math.nan, 1])),
     ],
-    "inversion.Attribute.codes": [
+    "attribute.Attribute.codes": [
         (r"value \[0.5\]: add it to the values", lambda: BIT.codes([[1.0, 0.5]])),
         ("X has 1 columns and the attribute uses column 1", lambda: BIT.codes([[1.0]])),
         (r"X has shape \(2,\): give", lambda: BIT.codes([1.0, 0.0])),
         (r"X has shape \(0, 2\): give", lambda: BIT.codes(np.ones((0, 2)))),
         ("X holds inf", lambda: BIT.codes([[math.inf, 0.0]])),
     ],
-    "inversion.Attribute.with_marginal": [(r"value \[2.0\]: add", lambda: BIT.with_marginal([[1.0, 2.0]]))],
+    "attribute.Attribute.with_marginal": [(r"value \[2.0\]: add", lambda: BIT.with_marginal([[1.0, 2.0]]))],
     "inversion.gaussian_error": [
         ("there are 3 records for 3 coefficients: give more", lambda: inversion.gaussian_error(1.0, 3, 3)),
         ("n is 0: give", lambda: inversion.gaussian_error(1.0, 0, 1)),
@@ -140,4 +140,4 @@ CASES = {
         ),
     ],
 }
-EXEMPT = {"inversion.Attribute.without_prior": "no arguments"}
+EXEMPT = {"attribute.Attribute.without_prior": "no arguments"}

@@ -17,7 +17,7 @@ def blocks():
 
 
 CASES = {
-    "logistic.newton": [
+    "newton.newton": [
         ("p is 0: give", lambda: logistic.newton(blocks, 0)),
         ("ridge is -1: give", lambda: logistic.newton(blocks, 1, ridge=-1.0)),
         ("ridge is nan: give", lambda: logistic.newton(blocks, 1, ridge=math.nan)),

@@ -7,6 +7,11 @@ from lib.experiment import CrossValidation
 DATA = census("US", 40, attributes=5)
 ONCE = CrossValidation(1)
 
+
+def panel(data):
+    return panels.Panel(data, panels.published(data), [1.0])
+
+
 CASES = {
     "panels.published": [
         ("data is of type int: give Dataset", lambda: panels.published(3)),
@@ -17,11 +22,20 @@ CASES = {
         ("data is of type int: give Dataset", lambda: panels.variants(3)),
         ("loss is of type str: give Loss", lambda: panels.variants(DATA, "linear")),
     ],
+    "panels.Panel": [
+        ("data is of type int: give Dataset", lambda: panels.Panel(3, [], [1.0])),
+        ("lines is empty: give", lambda: panels.Panel(DATA, [], [1.0])),
+        ("metric is 'auc': choose", lambda: panels.Panel(DATA, panels.variants(DATA), [1.0], "auc")),
+    ],
     "panels.run": [
-        ("data is of type int: give Dataset", lambda: panels.run(3, [], [1.0], ONCE)),
-        ("lines is empty: give", lambda: panels.run(DATA, [], [1.0], ONCE)),
-        ("metric is 'auc': choose", lambda: panels.run(DATA, panels.variants(DATA), [1.0], ONCE, metric="auc")),
-        ("epsilon", lambda: panels.run(DATA, panels.variants(DATA), [0.0], ONCE)),
+        ("panels is empty: give", lambda: panels.run([], ONCE)),
+        ("a panel is of type int: give Panel", lambda: panels.run([3], ONCE)),
+        ("epsilon", lambda: panels.run([panels.Panel(DATA, panels.variants(DATA), [0.0])], ONCE)),
+        ("different records: give", lambda: panels.run([panel(DATA), panel(census("US", 50, attributes=5))], ONCE)),
+        (
+            "no data set with all columns, as 'employment' shows: give",
+            lambda: panels.run([panel(census("US", 40, attributes=14)), panel(census("US", 40, attributes=9))], ONCE),
+        ),
     ],
 }
 EXEMPT: dict[str, str] = {}

@@ -21,8 +21,8 @@ MUTANTS = {
     ),
     "marginals for who has none": (
         "exposure.py",
-        "known.without_prior())):",
-        "known)):",
+        "[known.prior, None]",
+        "[known.prior, known.prior]",
         "test_fits.py -k by_hand",
     ),
     "error model of other records": (

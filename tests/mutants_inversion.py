@@ -1,10 +1,16 @@
 """Faults in lib/inversion.py."""
 
 MUTANTS = {
+    "all attackers have one prior": (
+        "inversion.py",
+        "likely + _log(who.prior), who",
+        "likely + _log(sensitive.prior), who",
+        "test_fits.py -k by_hand",
+    ),
     "attack without its prior": (
         "inversion.py",
-        "np.swapaxes(total, -1, -2) + _log(sensitive.prior)",
-        "np.swapaxes(total, -1, -2) + 0 * _log(sensitive.prior)",
+        "np.swapaxes(likely, -1, -2) + _log(sensitive.prior)",
+        "np.swapaxes(likely, -1, -2) + 0 * _log(sensitive.prior)",
         "test_inversion.py -k 'by_hand or definition'",
     ),
     "unknown attributes not weighted": (
@@ -26,15 +32,15 @@ MUTANTS = {
         "test_inversion.py -k 'by_hand or stack'",
     ),
     "ties to the smaller prior": (
-        "inversion.py",
+        "attribute.py",
         'np.argsort(-np.asarray(self.prior), kind="stable")',
         'np.argsort(np.asarray(self.prior), kind="stable")',
         "test_inversion.py -k 'ties or mode'",
     ),
     "rounding decides ties": (
         "inversion.py",
-        "ordered.max(axis=-1, keepdims=True) - TIE",
-        "ordered.max(axis=-1, keepdims=True)",
+        "values.max(axis=0) - TIE",
+        "values.max(axis=0)",
         "test_inversion.py -k ties",
     ),
     "classifier reads the answer": (

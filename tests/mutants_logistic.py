@@ -19,7 +19,7 @@ MUTANTS = {
         "test_logistic.py -k hard_objectives",
     ),
     "ridge lost in rounding": (
-        "logistic.py",
+        "newton.py",
         "(0.0 if least else 1e-12)",
         "1e-12",
         "test_logistic.py -k however_small",
@@ -49,9 +49,9 @@ MUTANTS = {
         "test_logistic.py -k closed_forms",
     ),
     "ridge halved in the logistic fit": (
-        "logistic.py",
-        "float(linear @ theta), 2 * ridge * theta",
-        "float(linear @ theta), ridge * theta",
+        "newton.py",
+        "slope + 2 * ridge * theta",
+        "slope + ridge * theta",
         "test_logistic.py -k 'ridge or scikit'",
     ),
     "last block of rows lost": (
@@ -79,7 +79,7 @@ MUTANTS = {
         "test_logistic.py -k stack",
     ),
     "probability and label swapped": (
-        "logistic.py",
+        "newton.py",
         "w * (chance - y)",
         "w * (y - chance)",
         "test_logistic.py -k scikit",

@@ -3,7 +3,7 @@
 MUTANTS = {
     "dollars, not 001's unit": (
         "panels.py",
-        'box.half_width**2 if metric == "mse" else 1.0',
+        'box.half_width**2 if panel.metric == "mse" else 1.0',
         "1.0",
         "test_zhang.py -k unit",
     ),
@@ -19,11 +19,11 @@ MUTANTS = {
         "data.box(corner=True, intercept=recipe.intercept)",
         "test_zhang.py -k scaling",
     ),
-    "yes, not no": ("panels.py", "return np.zeros((len", "return np.ones((len", "test_zhang.py -k always_no"),
-    "other partitions on the other box": (
+    "yes, not no": ("panels.py", "np.zeros((*train", "np.ones((*train", "test_zhang.py -k always_no"),
+    "columns of another panel": (
         "panels.py",
-        "random_state=root",
-        "random_state=np.random.SeedSequence()",
-        "test_zhang.py -k same_partitions",
+        "whole.names.index(name) for name in part.names",
+        "whole.names.index(name) for name in sorted(part.names)",
+        "test_views.py -k panels",
     ),
 }

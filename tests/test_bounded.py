@@ -305,3 +305,19 @@ def test_bound_keeps_positive_directions_and_bounds_the_solution(eigenvalues, k)
     assert all(value == pytest.approx(0, abs=1e-9) or value >= k * s * (1 - 1e-9) for value in left)
     theta = minimise(bounded)
     assert np.linalg.norm(theta) <= np.linalg.norm(noisy.v) / (2 * k * s) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e9])
+def test_rounding_does_not_decide_what_is_trimmed(scale):
+    """Zero eigenvalues of a singular M come out a little above or below zero, and go either way."""
+    rng = np.random.default_rng(8)
+    vectors = np.linalg.qr(rng.normal(size=(5, 5)))[0]
+    v = rng.normal(size=5)
+    expected = None
+    for last in (-3e-15, -1e-16, 0.0, 1e-16, 3e-15):
+        M = scale * (vectors * [3.0, 2.0, 1.0, 0.5, last]) @ vectors.T
+        trimmed = repair.trim(Quadratic((M + M.T) / 2, v, np.array(0.0)))
+        theta = minimise(trimmed)
+        expected = theta if expected is None else expected
+        np.testing.assert_allclose(theta, expected, rtol=1e-9, atol=1e-12 / scale)
+    assert np.linalg.matrix_rank(trimmed.M, tol=1e-9 * scale) == 4

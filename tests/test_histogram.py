@@ -982,3 +982,18 @@ def test_very_small_and_very_large_epsilon():
     np.testing.assert_array_equal(out.weights, h.counts)
     assert sparse.filter_level(10, 10, 0.5) == 1
     assert filter_priority(h, 1e-3, 10, 1).weights.min() >= 1
+
+
+@pytest.mark.parametrize("high", [3, 7, 60, 70, 90, 99])
+@pytest.mark.parametrize("cells", [2, 3, 5, 7, 10, 16, 25])
+def test_whole_numbers_on_edges_are_in_the_upper_cell(high, cells):
+    """In whole numbers: x is in cell floor(x cells / high), the last one closed."""
+    edges = Grid(Box([0.0], [float(high)], (0.0, 1.0)), (1, cells), (False, False))
+    x = np.arange(high + 1)
+    found = edges.codes(x[:, None].astype(float), np.zeros(len(x)))
+    assert found.tolist() == [min(k * cells // high, cells - 1) for k in x.tolist()]
+
+
+def test_cells_of_bounds_near_the_largest_float():
+    wide = Grid(Box([-8e307], [8e307], (0.0, 1.0)), (1, 4), (False, False))
+    assert wide.codes([[8e307], [-1.7e308], [0.0], [4e307]], np.zeros(4)).tolist() == [3, 0, 2, 3]

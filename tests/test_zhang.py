@@ -16,7 +16,7 @@ from lib import ledger, panels
 from lib.authors import PAPER
 from lib.census import above, census
 from lib.experiment import CrossValidation, no_privacy, sweep
-from lib.methods import RowMethod
+from lib.methods import Method
 from lib.objective import SQUARED, TAYLOR, linear
 from lib.rivals import dpme, filter_priority
 
@@ -147,7 +147,7 @@ def test_unit_of_the_errors():
     data = census("US", 2000, attributes=5)
     box = data.box(corner=True)
     lines = [(box, [no_privacy("plain")])]
-    found = panels.run(data, lines, [1.0], CrossValidation(1), random_state=2)["value"]
+    found = panels.run([panels.Panel(data, lines, [1.0])], CrossValidation(1), random_state=2)["value"]
     dollars = sweep(data.X, data.y, box, lines[0][1], [1.0], CrossValidation(1), random_state=2, metrics=["mse"])[
         "value"
     ]
@@ -179,14 +179,14 @@ def test_readings_have_their_own_boxes():
 def test_always_no_errs_on_those_above():
     data = above(census("US", 2000, attributes=5), 50_000)
     box, method = box_and(data, "always no", TAYLOR)
-    frame = panels.run(data, [(box, [method])], [1.0], CrossValidation(1), metric="misclassified")
+    frame = panels.run([panels.Panel(data, [(box, [method])], [1.0], "misclassified")], CrossValidation(1))
     assert frame["value"].mean() == pytest.approx(data.y.mean(), rel=1e-12)
 
 
 def test_same_partitions_on_both_boxes():
     data = census("US", 1000, attributes=5)
-    lines = [(data.box(intercept=i), [RowMethod(f"zero {i}", panels._zero, private=False)]) for i in (False, True)]
-    frame = panels.run(data, lines, [1.0], CrossValidation(2), random_state=3)
+    lines = [(data.box(intercept=i), [Method(f"zero {i}", panels._zero, private=False)]) for i in (False, True)]
+    frame = panels.run([panels.Panel(data, lines, [1.0])], CrossValidation(2), random_state=3)
     one, other = (part["value"].to_numpy() for _, part in frame.groupby("method"))
     np.testing.assert_allclose(one, other, rtol=1e-10)
 
@@ -368,7 +368,7 @@ def test_no_privacy_ignores_epsilon(name):
     data = above(census("US", 3000, attributes=5), 50_000)
     box, method = box_and(data, name, TAYLOR)
     grids = [
-        panels.run(data, [(box, [method])], grid, CrossValidation(1), metric="misclassified")
+        panels.run([panels.Panel(data, [(box, [method])], grid, "misclassified")], CrossValidation(1))
         for grid in ([0.1], [0.8, 3.2])
     ]
     assert grids[0]["value"].tolist() == grids[1]["value"].tolist()

@@ -1,0 +1,64 @@
+"""Faults in lib/views.py, and in what it shares, that the fast tests must notice."""
+
+MUTANTS = {
+    "views of other partitions": (
+        "views.py",
+        "noise.spawn(root, repeat, 0)",
+        "noise.spawn(root, repeat, 5)",
+        "test_views.py -k sweep",
+    ),
+    "first response for all": (
+        "views.py",
+        "np.r_[view.response, responses, responses",
+        "np.r_[0, responses, responses",
+        "test_views.py -k sweep",
+    ),
+    "labels of the first response": (
+        "views.py",
+        "(rows, rows[:, self.view.response])",
+        "(rows, rows[:, 0])",
+        "test_views.py -k sweep",
+    ),
+    "corner without its shift": (
+        "domain.py",
+        "A[columns, 1] = (self.reach + self.floor) / 2",
+        "A[columns, 1] = 0.0",
+        "test_views.py -k 'sweep or basis'",
+    ),
+    "noise of one split for all": (
+        "rivals.py",
+        "(name, repr(publish), cells, split, place, *epsilons)",
+        "(name, repr(publish), cells, place, *epsilons)",
+        "test_rivals.py -k dpme_is",
+    ),
+    "every method a task of every partition": (
+        "methods.py",
+        "[k for k in some if methods[k].takes_part(repeat)]",
+        "some",
+        "test_views.py -k tasks",
+    ),
+    "fits in each other's place": (
+        "scores.py",
+        "np.cumsum([fit.theta.shape[1] for fit in fits])[:-1]",
+        "np.cumsum([fit.theta.shape[1] for fit in fits[::-1]])[:-1]",
+        "test_views.py -k sweep",
+    ),
+    "edge to the lower cell": (
+        "grid.py",
+        "(part - low) * (cells - exact) / (high - low)",
+        "(part - low) / (high - low) * (cells - exact)",
+        "test_histogram.py -k edges",
+    ),
+    "label of the wrong row of cells": (
+        "histogram.py",
+        "part.rows[:, :1] + part.inside[:, 0] > 0",
+        "part.rows[:, :1] + part.inside[:, 0] < 0",
+        "test_histogram.py -k labels",
+    ),
+    "trimmed at zero exactly": (
+        "repair.py",
+        "level[..., None] + FLAT * np.abs(values).max(axis=-1, keepdims=True)",
+        "level[..., None]",
+        "test_bounded.py -k rounding",
+    ),
+}
