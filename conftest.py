@@ -22,6 +22,7 @@ chapters.isolate()  # before numpy and matplotlib are imported
 settings.register_profile("same every time", derandomize=True, deadline=None)
 settings.load_profile("same every time")
 
+LONG = ("test_versions.py", "test_portable.py")  # minutes for a single test
 NOT_COMPARED = ("image/svg+xml", "application/papermill.record/image/png")  # nbval skips PNG and JPEG already
 SELECTION = re.compile(r"-[km].*|--(lf|last-failed|sw|stepwise|co|collect-only)")
 
@@ -141,6 +142,22 @@ class EveryCell:
 
 def nbval_is_on(config):
     return config.option.nbval or config.option.nbval_lax
+
+
+def group(item):
+    """Return which tests share a worker: those of a file, and its fixtures; but mutants go wherever there is room."""
+    if item.get_closest_marker("slow") and item.path.name == "test_mutants.py":
+        return None
+    if item.path.name == "test_machinery.py":  # in two halves, each with a small book of its own
+        return f"{item.path}, {'site' in item.fixturenames}"
+    return str(item.path)
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: item.path.name not in LONG)  # stable: no worker is left with one of these at the end
+    for item in items:
+        if name := group(item):
+            item.add_marker(pytest.mark.xdist_group(name))
 
 
 def pytest_addoption(parser):
