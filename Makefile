@@ -17,7 +17,7 @@ help:
 	@echo "make bench      timings as ratios to peers, and how cost grows (minutes; the first run installs a peer)"
 	@echo "make reference  run the chapters and store their outputs as the expected ones"
 	@echo "make lab        open the chapters in JupyterLab (installs it first)"
-	@echo "make lock       pin requirements.txt anew"
+	@echo "make lock       pin requirements.txt anew, and the lowest and newest versions to try"
 
 env:
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) was not found; Python 3.11 or newer is needed" >&2; exit 1; }
@@ -56,9 +56,12 @@ lab: env
 	@jupytext-config set-default-viewer markdown
 	jupyter lab book
 
+lock: LOCK = uv pip compile --quiet --no-emit-index-url --no-header --no-annotate --python-version 3.11
+lock: TRIED = pyproject.toml tests/versions/tools.in --all-extras --universal --no-build --upgrade
 lock: env
-	pip install --quiet uv
-	uv pip compile requirements.in --no-emit-index-url --no-header --no-annotate --python-version 3.11 -o requirements.txt
+	$(LOCK) requirements.in -o requirements.txt
+	$(LOCK) $(TRIED) --resolution lowest-direct -o tests/versions/lowest.txt
+	$(LOCK) $(TRIED) -o tests/versions/newest.txt
 
 clean:
 	rm -rf _build $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
