@@ -20,7 +20,7 @@ help:
 	@echo "make portable   the chapters under other arithmetic: which cells then print something else (an hour)"
 	@echo "make reference  run the chapters and store their outputs as the expected ones"
 	@echo "make lab        open the chapters in JupyterLab (installs it first)"
-	@echo "make lock       pin requirements.txt anew"
+	@echo "make lock       pin requirements.txt anew, and the lowest and newest versions to try"
 
 env lab: export PATH := $(OUTSIDE)
 env:
@@ -61,9 +61,12 @@ lab: env
 	@$(PYTHON) tools/setup.py $(VENV)/lab tools/jupyter/requirements.txt
 	@$(VENV)/bin/python tools/lab.py
 
+lock: LOCK = python -m uv pip compile --quiet --no-emit-index-url --no-header --no-annotate --python-version 3.11
+lock: TRIED = pyproject.toml tests/versions/tools.in --all-extras --universal --no-build --upgrade
 lock: env
-	python -m pip install --quiet uv
-	python -m uv pip compile requirements.in --no-emit-index-url --no-header --no-annotate --python-version 3.11 -o requirements.txt
+	$(LOCK) requirements.in -o requirements.txt
+	$(LOCK) $(TRIED) --resolution lowest-direct -o tests/versions/lowest.txt
+	$(LOCK) $(TRIED) -o tests/versions/newest.txt
 
 clean:
 	rm -rf _build $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

@@ -1,0 +1,136 @@
+"""Every version that pyproject.toml allows works: the lowest and the newest, each in an environment of its own.
+
+The lists in tests/versions pin both, so that what others release turns nothing red here; `make lock` renews them.
+"""
+
+import ast
+import os
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from itertools import chain
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parents[1]
+LISTS = ROOT / "tests" / "versions"
+HOME = ROOT / "_build" / "versions"
+# Minor versions of Python 3 to try, best first: the last known to work, and the only one of the lowest with wheels for all.
+PYTHONS = {"lowest": (11,), "newest": (13, 12, 11)}
+LEFT_OUT = (
+    "browser",
+    "cells",
+    "lab",
+    "portable",
+    "setup",
+    "status",
+)  # about the build, whose tools have one version each
+FEWEST = 5500  # of about 6,000 fast tests
+SKIPPED = 0.01  # share of them
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+DECLARED = [Requirement(line) for line in chain(PROJECT["dependencies"], *PROJECT["optional-dependencies"].values())]
+
+
+def pinned(name):
+    """The lines of a list, by project; one project may have several, for several Pythons."""
+    pins = {}
+    for line in (LISTS / f"{name}.txt").read_text(encoding="utf-8").splitlines():
+        pin = Requirement(line)
+        pins.setdefault(canonicalize_name(pin.name), []).append(pin)
+    return pins
+
+
+@pytest.mark.parametrize("name", PYTHONS)
+def test_a_list_pins_what_is_declared(name):
+    pins = pinned(name)
+    for pin in chain(*pins.values()):
+        assert [part.operator for part in pin.specifier] == ["=="], f"{pin} is not pinned"
+    for wanted in DECLARED:
+        for pin in pins[canonicalize_name(wanted.name)]:
+            (part,) = pin.specifier
+            assert wanted.specifier.contains(part.version), f"{wanted}, but {pin}: run `make lock`"
+
+
+def test_the_lowest_list_holds_the_declared_minima():
+    """A minimum that no solution reaches, because another dependency asks for more, is one that nobody tries."""
+    pins = pinned("lowest")
+    for wanted in DECLARED:
+        (least,), (pin,) = wanted.specifier, pins[canonicalize_name(wanted.name)]
+        assert least.operator == ">="
+        assert pin.specifier.contains(least.version), f"{wanted} is declared, but {pin} is the lowest"
+
+
+def test_what_lib_imports_is_declared():
+    names = {canonicalize_name(wanted.name) for wanted in DECLARED}
+    owners = packages_distributions()
+    for file in (ROOT / "lib").glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            modules += [node.module] if isinstance(node, ast.ImportFrom) else []
+            for top in {module.split(".")[0] for module in modules} - sys.stdlib_module_names - {"lib"}:
+                assert names & {canonicalize_name(owner) for owner in owners.get(top, [])}, f"{file.name}: {top}"
+
+
+def uv(*arguments):
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))  # puts only its active versions on the path
+    path = os.pathsep.join([os.environ["PATH"], *map(str, pyenv.glob("versions/*/bin"))])
+    command = [sys.executable, "-m", "uv", "--quiet", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, env=os.environ | {"PATH": path}, capture_output=True, text=True)
+
+
+def unavailable(why):
+    (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(why)
+
+
+def environment(name):
+    """The Python of the environment with these versions, which is made first if needed."""
+    for minor in PYTHONS[name]:
+        folder = HOME / f"{name}-3.{minor}"
+        made = uv("venv", "--no-python-downloads", "--allow-existing", "--python", f"3.{minor}", folder)
+        if not made.returncode:
+            break
+    else:
+        unavailable(f"no environment with Python 3.{minor} could be made: {made.stderr}")
+    python, ready, wanted = folder / "bin" / "python", folder / "ready", LISTS / f"{name}.txt"
+    if not ready.exists() or ready.read_text() != wanted.read_text():
+        done = uv("pip", "sync", "--no-build", "--python", python, wanted)  # a build from source may take an hour
+        assert "No solution found" not in done.stderr, done.stderr
+        if done.returncode:
+            unavailable(f"the {name} versions could not be fetched; that needs a network: {done.stderr}")
+        ready.write_text(wanted.read_text())
+    return python
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PYTHONS)
+def test_fast_tests_pass(name, capfd):
+    python, results = environment(name), HOME / f"{name}.xml"
+    quiet = {k: v for k, v in os.environ.items() if not k.startswith(("COV", "PYTEST", "PYTHON"))}
+    path = os.pathsep.join([str(python.parent), os.environ["PATH"]])
+    asked = ["-q", "--tb=short", "-p", "no:cacheprovider", "-m", "not slow and not browser", f"--junitxml={results}"]
+    asked += [*(f"--ignore=tests/test_{name}.py" for name in LEFT_OUT), "lib", "tests", "tests/versions/inside.py"]
+    done = subprocess.run(
+        [python, "-m", "pytest", *asked],
+        cwd=ROOT,
+        env=quiet | {"PATH": path, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1", "VERSIONS": name},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    cases = list(ElementTree.parse(results).getroot().iter("testcase"))
+    skipped = [case.find("skipped").get("message") for case in cases if case.find("skipped") is not None]
+    ran = len(cases) - len(skipped)
+    with capfd.disabled():
+        print(
+            f"\n{name} versions, {python.parent.parent.name}: {ran} tests ran, {len(skipped)} skipped", file=sys.stderr
+        )
+    assert any(case.get("name") == "test_this_is_the_listed_environment" for case in cases)
+    assert ran >= FEWEST, f"only {ran} tests ran"
+    assert len(skipped) <= SKIPPED * len(cases), skipped
+    assert all(skipped), "a skipped test gives no reason"

@@ -1,0 +1,26 @@
+"""Run by test_versions.py in each environment: what is imported there is what its list says."""
+
+import importlib
+import os
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+from packaging.utils import canonicalize_name
+from test_versions import DECLARED, ROOT, pinned
+
+import lib
+
+MODULES = {"pyyaml": "yaml", "scikit-learn": "sklearn"}
+
+
+def test_this_is_the_listed_environment():
+    assert Path(lib.__file__).parent == ROOT / "lib"
+    pins = pinned(os.environ["VERSIONS"])
+    for pin in [pin for name in pins for pin in pins[name] if pin.marker is None or pin.marker.evaluate()]:
+        assert pin.specifier.contains(version(pin.name)), f"{pin}, but {version(pin.name)} is installed"
+    for declared in DECLARED:
+        name = canonicalize_name(declared.name)
+        module = importlib.import_module(MODULES.get(name, name))
+        assert module.__version__ == version(name)
+        assert Path(module.__file__).is_relative_to(sys.prefix)
