@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-import cvxpy
 import numpy as np
 
 from lib import checks
 from lib.checks import FloatArray, IndefiniteError, InputError, SolverError
 from lib.objective import FLAT, Quadratic
-
-cp: Any = cvxpy  # its functions carry no types
 
 TOLERANCE = 1e-9  # on the optimality conditions, relative to the larger of v and the L1 weight
 ROUNDING = 1e-14  # what rounding may add to that, relative to the terms that cancel
@@ -164,13 +161,16 @@ class Program:
     _parts: dict[str, Any] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        import cvxpy  # takes a second and 50 MB, which every worker of a sweep would pay
+
+        cp: Any = cvxpy  # its functions carry no types
         checks.count(self.p, "p")
         theta = cp.Variable(self.p)
         root, v = cp.Parameter((self.p, self.p)), cp.Parameter(self.p)
         l1 = cp.Parameter(nonneg=True)
         # |R theta|^2 and not quad_form: only the first is linear in its parameter, hence compiled once (DPP).
         goal = cp.Minimize(cp.sum_squares(root @ theta) + v @ theta + l1 * cp.norm1(theta))
-        self._parts = {"theta": theta, "root": root, "v": v, "l1": l1, "problem": cp.Problem(goal)}
+        self._parts = {"cvxpy": cp, "theta": theta, "root": root, "v": v, "l1": l1, "problem": cp.Problem(goal)}
 
     def solve(self, objective: Quadratic, penalty: Penalty = NONE) -> FloatArray:
         """Return the minimiser of shape (p,) of one objective plus the penalty.
@@ -191,7 +191,7 @@ class Program:
         values, vectors = np.linalg.eigh(objective.symmetric + penalty.l2 * np.eye(self.p))
         _refuse_indefinite(values)
         size = max(float(np.abs(values).max()), float(np.abs(objective.v).max()), penalty.l1) or 1.0
-        parts = self._parts
+        parts, cp = self._parts, self._parts["cvxpy"]
         parts["root"].value = np.sqrt(np.clip(values, 0, None) / size)[:, None] * vectors.T
         parts["v"].value, parts["l1"].value = objective.v / size, penalty.l1 / size
         problem = parts["problem"]

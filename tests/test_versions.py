@@ -20,8 +20,9 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parents[1]
 LISTS = ROOT / "tests" / "versions"
 HOME = ROOT / "_build" / "versions"
-# Minor versions of Python 3 to try, best first: the last known to work, and the only one of the lowest with wheels for all.
+# Minor versions of Python 3 to try, best first. Of the lowest versions some have wheels for one only.
 PYTHONS = {"lowest": (11,), "newest": (13, 12, 11)}
+# About the build, whose tools have one version each.
 LEFT_OUT = (
     "browser",
     "cells",
@@ -29,7 +30,7 @@ LEFT_OUT = (
     "portable",
     "setup",
     "status",
-)  # about the build, whose tools have one version each
+)
 FEWEST = 5500  # of about 6,000 fast tests
 SKIPPED = 0.01  # share of them
 
