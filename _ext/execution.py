@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tools import chapters
 
 SECONDS = 8 * 60  # what all chapters together may take, on two processors
-MEGABYTES = 1500  # what one may take with its workers: a public Binder has 2,000
+MEGABYTES = 2000  # what one may take with its workers: a public Binder has no more
 
 
 def run_chapters(app, config):

@@ -156,16 +156,16 @@ def outputs(page, key=None):
     return nbformat.read(path, as_version=4) if path.exists() else None
 
 
-def high_water(process):
-    """Return the most memory a process has held so far, in bytes; where the system does not say, what it holds now."""
+def share(process):
+    """Return the bytes a process holds, its part of what it shares with others; where the system does not say, all."""
     try:
-        return 1024 * int(re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{process.pid}/status").read_text())[1])
+        return 1024 * int(re.search(r"^Pss:\s+(\d+)", Path(f"/proc/{process.pid}/smaps_rollup").read_text(), re.M)[1])
     except (OSError, TypeError):  # no Linux, or the process has just ended
         return process.memory_info().rss
 
 
 class Watch(threading.Thread):
-    """Looks at the processes that begin below this one, twice a second, but not at this one: a kernel, workers.
+    """Looks twice a second at what a kernel and its workers hold, and remembers the most.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ class Watch(threading.Thread):
             total = 0
             for top in self.tops():
                 try:
-                    total += sum(high_water(process) for process in [top, *top.children(recursive=True)])
+                    total += sum(share(process) for process in [top, *top.children(recursive=True)])
                 except psutil.Error:  # it has just ended
                     continue
             self.peak = max(self.peak, total)
