@@ -127,7 +127,7 @@ def read(page):
 @cache
 def fingerprint(root=ROOT):
     """A name for the library, the data, the claims, and the Python and packages in use."""
-    packages = sorted(f"{package.name}=={package.version}" for package in distributions())
+    packages = sorted({f"{package.name}=={package.version}" for package in distributions()})  # some are found twice
     digest = hashlib.sha256("\n".join([sys.version, *packages]).encode())
     for path in sorted({p for pattern in READ for p in Path(root).glob(pattern) if p.is_file()}):
         if "__pycache__" not in path.parts:
