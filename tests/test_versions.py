@@ -109,6 +109,7 @@ def environment(name):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif("TRY_VERSIONS" not in os.environ, reason="`make versions` runs the fast tests in both environments")
 @pytest.mark.parametrize("name", PYTHONS)
 def test_fast_tests_pass(name, capfd):
     python, results = environment(name), HOME / f"{name}.xml"
