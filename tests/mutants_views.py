@@ -29,7 +29,7 @@ MUTANTS = {
         "rivals.py",
         "(name, repr(publish), cells, split, place, *epsilons)",
         "(name, repr(publish), cells, place, *epsilons)",
-        "test_rivals.py -k dpme_is",
+        "test_views.py -k own_noise",
     ),
     "every method a task of every partition": (
         "methods.py",

@@ -984,8 +984,8 @@ def test_very_small_and_very_large_epsilon():
     assert filter_priority(h, 1e-3, 10, 1).weights.min() >= 1
 
 
-@pytest.mark.parametrize("high", [3, 7, 60, 70, 90, 99])
-@pytest.mark.parametrize("cells", [2, 3, 5, 7, 10, 16, 25])
+@pytest.mark.parametrize("high", [3, 7, 49, 60, 70, 90, 98, 99])
+@pytest.mark.parametrize("cells", [2, 3, 5, 7, 10, 16, 25, 49])
 def test_whole_numbers_on_edges_are_in_the_upper_cell(high, cells):
     """In whole numbers: x is in cell floor(x cells / high), the last one closed."""
     edges = Grid(Box([0.0], [float(high)], (0.0, 1.0)), (1, cells), (False, False))

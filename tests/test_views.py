@@ -10,6 +10,7 @@ from lib.domain import Box
 from lib.experiment import CrossValidation, Holdout, functional_mechanism, no_privacy, sweep
 from lib.methods import RowMethod, plan
 from lib.objective import TAYLOR
+from lib.splits import draw
 from lib.views import View, survey
 
 rng = np.random.default_rng(5)
@@ -55,6 +56,14 @@ def test_a_survey_is_one_sweep_for_each_view(protocol, jobs):
     keys = ["view", "method", "epsilon", "repeat", "fold", "metric"]
     one, other = (frame.set_index(keys)["value"].sort_index() for frame in (found, pd.concat(expected)))
     pd.testing.assert_series_equal(one, other, rtol=1e-9)
+
+
+@pytest.mark.parametrize("method", [rivals.dpme(values=[None] * D), rivals.filter_priority(values=[None] * D)])
+def test_every_split_and_budget_has_its_own_noise(method):
+    domain, rng = box([0, 1, 2, 3], 0, False, True), np.random.default_rng(1)
+    partition = draw(X, Y[:, 0], domain.table(X, Y[:, 0]), domain, CrossValidation(1, 3), rng)
+    theta = method.coefficients(partition, np.array([0.5, 0.5]), rng)
+    assert len(np.unique(theta.reshape(6, -1).round(9), axis=0)) == 6
 
 
 @pytest.mark.parametrize("corner", [False, True])
