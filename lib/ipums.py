@@ -186,7 +186,7 @@ def _value(code: float, labels: dict[int, str], reading: Reading, told: dict[int
     if math.isnan(code):
         return NAN
     if code in told:
-        return told[code]  # type: ignore[index]
+        return told[code]  # type: ignore[index]  # a float equal to a whole number finds its key
     label = labels.get(code, "").lower()  # type: ignore[call-overload]  # a code with decimals is none of them
     if not label and reading.limits and reading.limits[0] <= code <= reading.limits[1]:
         return code

@@ -172,18 +172,23 @@ def run(panels: Sequence[Panel], protocol: Protocol, *, random_state: RandomStat
     if not panels:
         raise InputError("panels is empty: give at least one")
     whole = max((panel.data for panel in panels), key=lambda data: len(data.names))
-    responses = {panel.data.response_name: panel.data.y for panel in panels}
+    columns = [_columns(panel.data, whole) for panel in panels]
+    responses: dict[str, FloatArray] = {}
+    for panel in panels:
+        name, y = panel.data.response_name, panel.data.y
+        if not np.array_equal(responses.setdefault(name, y), y):
+            raise InputError(f"two panels have different responses named {name!r}: give each a name of its own")
     views = [
         View(
             box,
             methods,
             panel.epsilons,
-            _columns(panel.data, whole),
+            own,
             [*responses].index(panel.data.response_name),
             [panel.metric],
             {**panel.tags, "unit": box.half_width**2 if panel.metric == "mse" else 1.0},
         )
-        for panel in panels
+        for panel, own in zip(panels, columns, strict=True)
         for box, methods in panel.lines
     ]
     Y = np.column_stack([*responses.values()])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import get_args
+from typing import cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,21 +165,23 @@ def _on_cells(
         checks.instance(box, Box, "domain")
         assert isinstance(box, Box)
 
-        def published(kept: NDArray[np.bool_], cells: Grid, on: Box, epsilon: float) -> Cells:
+        def counted(split: int, kept: NDArray[np.bool_], cells: Grid, on: Box) -> Histogram:
             if cells not in memo:
                 memo[cells] = cells.codes(partition.X, partition.y)
-            return publish(histogram.tally(memo[cells][kept], replace(cells, domain=on)), epsilon, rng)
+            if (cells, split, on) not in memo:  # once for all budgets
+                memo[cells, split, on] = histogram.tally(memo[cells][kept], replace(cells, domain=on))
+            return cast(Histogram, memo[cells, split, on])
 
         found = []
         for split, kept in enumerate(partition.training()):
             cells, row = _grid(box.centred, int(kept.sum()), labels, values, c_h), []
             for place, epsilon in enumerate(map(float, epsilons)):
                 if labels or signed:
-                    row.append(_solved(published(kept, cells, box, epsilon), labels))
+                    row.append(_solved(publish(counted(split, kept, cells, box), epsilon, rng), labels))
                     continue
                 key = (name, repr(publish), cells, split, place, *epsilons)
                 if key not in memo:
-                    memo[key] = published(kept, cells, box.centred, epsilon).moments()
+                    memo[key] = publish(counted(split, kept, cells, box.centred), epsilon, rng).moments()
                 f = from_gram(box.basis @ memo[key] @ box.basis.T, box)
                 row.append(solve.minimise(replace(f, domain=None)))
             found.append(row)

@@ -1,7 +1,7 @@
 """Bad input for lib.panels."""
 
 from lib import panels
-from lib.census import census
+from lib.census import above, census
 from lib.experiment import CrossValidation
 
 DATA = census("US", 40, attributes=5)
@@ -29,6 +29,10 @@ CASES = {
     ],
     "panels.run": [
         ("panels is empty: give", lambda: panels.run([], ONCE)),
+        (
+            "different responses named 'above': give",
+            lambda: panels.run([panel(above(DATA, limit)) for limit in (20_000, 50_000)], ONCE),
+        ),
         ("a panel is of type int: give Panel", lambda: panels.run([3], ONCE)),
         ("epsilon", lambda: panels.run([panels.Panel(DATA, panels.variants(DATA), [0.0])], ONCE)),
         ("different records: give", lambda: panels.run([panel(DATA), panel(census("US", 50, attributes=5))], ONCE)),
