@@ -13,6 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 VENV = Path(sys.prefix)
 LAB = VENV / "lab"
+OURS = LAB / "ours"
 OPTIONS = [
     "--ServerApp.ip=localhost",
     "--allow-root",  # root is asked for the token too
@@ -28,6 +29,7 @@ def environment():
         "JUPYTER_CONFIG_PATH": os.path.join("tools", "jupyter"),  # from ROOT: Jupyter would replace a $HOME in its name
         "JUPYTER_DATA_DIR": str(LAB / "data"),
         "JUPYTER_RUNTIME_DIR": str(LAB / "data" / "runtime"),
+        "JUPYTER_PATH": str(OURS),  # before all other places, JupyterLab's own environment included
         "JUPYTER_PREFER_ENV_PATH": "1",
     }
 
@@ -44,7 +46,8 @@ def write_kernel():
         "display_name": "Python 3",
         "language": "python",
     }
-    file = LAB / "share" / "jupyter" / "kernels" / "python3" / "kernel.json"
+    file = OURS / "kernels" / "python3" / "kernel.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(spec), encoding="utf-8")
 
 
