@@ -14,6 +14,7 @@ import nbformat
 import pytest
 from hypothesis import settings
 from nbval import plugin as nbval
+from xdist.scheduler import LoadFileScheduling
 
 from tools import chapters
 from tools.chapters import BOOK, REFERENCE, ROOT, code_cells, pages
@@ -23,6 +24,12 @@ settings.register_profile("same every time", derandomize=True, deadline=None)
 settings.load_profile("same every time")
 
 LONG = ("test_versions.py", "test_portable.py")  # minutes for a single test
+ANYWHERE = (
+    "test_versions.py::test_fast_tests_pass",
+    "test_mutants.py::test_the_sound_copy_passes",
+    "test_mutants.py::test_mutant_is_killed",
+    "test_machinery.py::test_sabotage_turns_the_suite_red",
+)
 NOT_COMPARED = ("image/svg+xml", "application/papermill.record/image/png")  # nbval skips PNG and JPEG already
 SELECTION = re.compile(r"-[km].*|--(lf|last-failed|sw|stepwise|co|collect-only)")
 
@@ -144,20 +151,23 @@ def nbval_is_on(config):
     return config.option.nbval or config.option.nbval_lax
 
 
-def group(item):
-    """Return which tests share a worker: those of a file, and its fixtures; but mutants go wherever there is room."""
-    if item.get_closest_marker("slow") and item.path.name == "test_mutants.py":
-        return None
-    if item.path.name == "test_machinery.py":  # in two halves, each with a small book of its own
-        return f"{item.path}, {'site' in item.fixturenames}"
-    return str(item.path)
+class ByFile(LoadFileScheduling):
+    """A worker gets the tests of a whole file, and so their fixtures; but long ones go wherever there is room.
+
+    The marks `xdist_group` would say so as well, but xdist 3.8 puts them where pytest 9.2 no longer looks.
+    """
+
+    def _split_scope(self, nodeid):
+        return nodeid if nodeid.partition("[")[0].endswith(ANYWHERE) else super()._split_scope(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    return ByFile(config, log)
 
 
 def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: item.path.name not in LONG)  # stable: no worker is left with one of these at the end
-    for item in items:
-        if name := group(item):
-            item.add_marker(pytest.mark.xdist_group(name))
 
 
 def pytest_addoption(parser):
