@@ -118,9 +118,8 @@ def _people(
     partition: Partition, share: float, rng: np.random.Generator
 ) -> Iterator[tuple[FloatArray, FloatArray, FloatArray, FloatArray]]:
     """Yield records (t, Z) of each split: the training set, members of it, people outside, and public others."""
-    for fold in partition.tested:
-        held = partition.labels == fold
-        train, test = partition.table[~held], partition.table[held]
+    for kept, test in zip(partition.training(), partition.tests, strict=True):
+        train = partition.table[kept]
         members = rng.permutation(len(train))[: round(share * len(train))]
         order = rng.permutation(len(test))
         half = len(test) // 2

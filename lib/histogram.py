@@ -25,7 +25,7 @@ from lib.release import Budget, Ledger, Spend
 
 Mode = Literal["clip", "signed", "threshold"]
 
-SLAB = 2**16  # noisy counts held at a time, or one row of the last axis if that is longer
+SLAB = 2**18  # noisy counts held at a time, or one row of the last axis if that is longer
 CHANGED: dict[Neighbours, int] = {"replace": 2, "add_remove": 1}  # L1 sensitivity of the counts
 
 
@@ -138,7 +138,10 @@ class Cells(ABC):
         return replace(from_gram(self.moments(), self.grid.domain, loss), domain=None)
 
     def logistic(self, *, ridge: float = 0.0, start: ArrayLike | None = None) -> FloatArray:
-        """Return the weighted logistic regression of a response with two cells; see `logistic.newton`."""
+        """Return the weighted logistic regression of a response with two cells; see `newton.newton`.
+
+        From zero the first step leads to the minimiser of the Taylor expansion, which is so no better start.
+        """
         self._check_labels()
         return newton.descend(self._logistic_sums(), self.grid.domain.p, ridge=ridge, start=start)
 
@@ -228,15 +231,15 @@ class NoisyGrid(Cells):
 
     def _logistic_sums(self) -> Sums:
         parts = list(self._parts())  # the noisy counts of all cells: up to `grid.CAP` numbers
+        ones = np.sum([part.total(part.weights * (part.rows[:, :1] > 0))[1:] for part in parts], axis=0)  # label one
 
         def sums(theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-            value, slope, curvature = 0.0, np.zeros(len(theta)), np.zeros((len(theta), len(theta)))
+            value, slope, curvature = -float(ones @ theta), -ones, np.zeros((len(theta), len(theta)))
             for part in parts:
                 z = (part.rows[:, 1:] @ theta)[:, None] + part.inside[:, 1:] @ theta
                 losses, chance, bend = newton.pointwise(z)
-                label = part.rows[:, :1] + part.inside[:, 0] > 0
-                value += float(np.vdot(part.weights, losses - label * z))
-                slope += part.total(part.weights * (chance - label))[1:]
+                value += float(np.vdot(part.weights, losses))
+                slope += part.total(part.weights * chance)[1:]
                 curvature += part.gram(part.weights * bend)[1:, 1:]
             return value, slope, curvature
 
@@ -333,6 +336,6 @@ def spent(histogram: Histogram, released: str, mechanism: str, neighbours: Neigh
 
 
 def _outer(grid: Grid) -> int:
-    """How many leading axes index the rows of a slab: the others have at most as many cells as a slab has rows."""
-    fits = (k for k in range(len(grid.cells)) if math.prod(grid.cells[k:]) <= math.isqrt(SLAB))
+    """How many leading axes index the rows of a slab, the response's first: the others have no more cells than that."""
+    fits = (k for k in range(1, len(grid.cells)) if math.prod(grid.cells[k:]) <= math.isqrt(SLAB))
     return next(fits, len(grid.cells) - 1)

@@ -237,15 +237,38 @@ def irls(X: ArrayLike, y: ArrayLike, plan: Plan, random_state: RandomState = Non
     [0.5]
     """
     checks.instance(plan, Plan, "plan")
-    table, rng, p = plan.domain.table(X, y), noise.generator(random_state), plan.domain.p
+    table, rng = plan.domain.table(X, y), noise.generator(random_state)
     if budget is not None:
         budget.charge(plan.ledger, random_state)
-    path = np.zeros((plan.iterations + 1, p))
+    return Fit(follow(plan, table, {}, rng), plan.domain, plan.ledger)
+
+
+def follow(plan: Plan, table: FloatArray, begun: dict[float, FloatArray], rng: np.random.Generator) -> FloatArray:
+    """Return the parameters that a plan releases one after the other, of shape (iterations + 1, p), from zero on.
+
+    Parameters
+    ----------
+    plan : Plan
+    table : array of shape (n, p + 1)
+        Scaled records of the plan's domain.
+    begun : dict
+        Weighted moments at zero by their cap, kept for other plans on the same records.
+    rng : Generator
+
+    Examples
+    --------
+    >>> plan = exact(Ball([0.0], 1.0, (-1.0, 1.0)), cap=1.0, iterations=2)
+    >>> follow(plan, np.array([[0.5, 1.0], [0.5, 1.0]]), {}, noise.generator(1)).ravel().tolist()
+    [0.0, 0.5, 0.5]
+    """
+    if plan.cap not in begun:
+        begun[plan.cap] = moments(table, np.zeros(plan.domain.p), plan.cap)
+    p, path = plan.domain.p, np.zeros((plan.iterations + 1, plan.domain.p))
     for k in range(plan.iterations):
-        gram = moments(table, path[k], plan.cap)
+        gram = moments(table, path[k], plan.cap) if k else begun[plan.cap]
         noisy = gram[0, 1:] + plan.first.vector(p, rng), gram[1:, 1:] + plan.second.matrix(p, rng)
         path[k + 1] = lifted(*noisy, plan.second.level(p))
-    return Fit(path, plan.domain, plan.ledger)
+    return path
 
 
 def lifted(first: ArrayLike, second: ArrayLike, floor: float) -> FloatArray:

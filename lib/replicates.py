@@ -21,7 +21,7 @@ from lib import checks, noise
 from lib.checks import FloatArray, InputError, PrivacyLeakWarning
 from lib.domain import Ball
 from lib.experiment import PATIENCE
-from lib.irls import Plan, irls, simulated
+from lib.irls import Plan, follow, irls, simulated
 from lib.methods import RowMethod
 from lib.noise import RandomState
 from lib.splits import Partition
@@ -115,11 +115,13 @@ def _one(
     if maxima:
         largest = float(np.abs(y).max())
         domain = Ball(np.zeros(d), float(np.linalg.norm(X, axis=1).max()), (-largest, largest), leaky=True)
+    table = domain.table(X[:n], y[:n])  # the same for all plans
+    begun: dict[float, FloatArray] = {}
     misses = {}
     for name, plan in plans.items():
         rng = noise.spawn(root, n, repeat, 1, zlib.crc32(name.encode()))
-        fit = irls(X[:n], y[:n], replace(plan, domain=domain), rng)
-        misses[name] = y[n:] - fit.model.predict(X[n:])
+        theta = follow(replace(plan, domain=domain), table, begun, rng)[-1]
+        misses[name] = y[n:] - domain.unscale(theta).predict(X[n:])
     misses[ZERO] = y[n:]
     return [(name, n, repeat, float((m**2).mean()), float(np.abs(m).mean())) for name, m in misses.items()]
 
@@ -304,8 +306,7 @@ def row_method(name: str, plan: Plan | Callable[[float], Plan]) -> RowMethod:
 
     def fit(partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
         plans = [plan] if isinstance(plan, Plan) else [plan(float(budget)) for budget in epsilons]
-        kept = [partition.labels != fold for fold in partition.tested]
-        return np.array([[irls(partition.X[k], partition.y[k], one, rng).theta for one in plans] for k in kept])
+        return np.array([[irls(X, y, one, rng).theta for one in plans] for X, y in partition.training_rows()])
 
     return RowMethod(name, fit, private=not fixed)
 

@@ -16,7 +16,7 @@ from lib.domain import Ball, Box
 from lib.grid import Grid
 from lib.histogram import Cells, Histogram, Mode, NoisyGrid
 from lib.methods import RowMethod
-from lib.objective import SQUARED, TAYLOR, from_gram
+from lib.objective import TAYLOR, from_gram
 from lib.splits import Partition
 
 FINEST = 16  # cells per axis at most for Filter-Priority: on native domains it returns noise only
@@ -199,8 +199,9 @@ def _grid(box: Box, n: int, labels: bool, values: Sequence[int | None] | None, c
 
 def _solved(cells: Cells, labels: bool) -> FloatArray:
     """Return the fit where the scale matters: on signed counts, which may make M indefinite, or of labels."""
-    f = cells.objective(TAYLOR if labels else SQUARED)
-    if not labels and isinstance(cells, NoisyGrid) and np.linalg.eigvalsh(f.M)[0] <= 0:
+    if labels:
+        return cells.logistic()
+    f = cells.objective()
+    if isinstance(cells, NoisyGrid) and np.linalg.eigvalsh(f.M)[0] <= 0:
         f = repair.trim(f, cells.deviation)
-    theta = solve.minimise(f)
-    return cells.logistic(start=theta) if labels else theta
+    return solve.minimise(f)

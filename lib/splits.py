@@ -88,7 +88,7 @@ class Partition:
         The same records clipped and scaled, (t, Z).
     domain : Domain
     labels : array of shape (n,)
-        The fold of each record.
+        The fold of each record, or `UNUSED`.
     tested : tuple of s folds
         Each is the test set of one split; the split trains on all other folds.
     """
@@ -101,11 +101,16 @@ class Partition:
     tested: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        size = np.bincount(self.labels, minlength=max(self.tested) + 1)[list(self.tested)]
-        if size.min() == 0 or size.max() == len(self.labels):
+        used = np.count_nonzero(self.used)
+        if self.sizes.min() == 0 or self.sizes.max() == used:
             raise InputError(
-                f"the protocol leaves nothing to train on or to test on of {len(self.labels)} records: use more records"
+                f"the protocol leaves nothing to train on or to test on of {used} records: use more records"
             )
+
+    @cached_property
+    def used(self) -> NDArray[np.bool_]:
+        """Which records take part, as training or as test records."""
+        return np.asarray(self.labels != UNUSED)
 
     @cached_property
     def folds(self) -> Quadratic:
@@ -126,7 +131,7 @@ class Partition:
     @cached_property
     def sizes(self) -> NDArray[np.intp]:
         """How many records each test set has."""
-        return np.bincount(self.labels)[list(self.tested)]
+        return np.bincount(self.labels[self.used], minlength=max(self.tested) + 1)[list(self.tested)]
 
     @cached_property
     def memo(self) -> dict[Hashable, Any]:
@@ -136,7 +141,7 @@ class Partition:
     def training(self) -> Iterator[NDArray[np.bool_]]:
         """Yield which records each split trains on."""
         for fold in self.tested:
-            yield self.labels != fold
+            yield self.used & (self.labels != fold)
 
     def training_rows(self) -> Iterator[tuple[FloatArray, FloatArray]]:
         """Yield X and y of each split's training records, in the user's units."""
@@ -162,11 +167,7 @@ def draw(
     X: FloatArray, y: FloatArray, table: FloatArray, domain: Domain, protocol: Protocol, rng: np.random.Generator
 ) -> Partition:
     """Return a random partition of the records, `table` being their scaled twins."""
-    labels = protocol.labels(len(table), rng)
-    used = labels != UNUSED
-    if not used.all():
-        X, y, table, labels = X[used], y[used], table[used], labels[used]
-    return Partition(X, y, table, domain, labels, protocol.tested)
+    return Partition(X, y, table, domain, protocol.labels(len(table), rng), protocol.tested)
 
 
 def fold_moments(table: FloatArray, labels: Labels, folds: int, domain: Domain) -> Quadratic:
@@ -177,20 +178,21 @@ def fold_moments(table: FloatArray, labels: Labels, folds: int, domain: Domain) 
 def fold_grams(table: FloatArray, labels: Labels, folds: int) -> FloatArray:
     """Return the moments of each fold, of shape (folds, q, q), from rows of shape (n, q) and their labels.
 
-    Records are grouped block by block into one buffer, so the gathering stays in the processor's cache.
+    Records are grouped block by block into one buffer, so the gathering stays in the processor's cache. Those that are
+    `UNUSED` are not read.
 
     Examples
     --------
     >>> fold_grams(np.array([[1.0], [2.0], [3.0]]), np.array([0, 1, 0], dtype=np.int16), 2).ravel().tolist()
     [10.0, 4.0]
     """
-    if len(labels) != len(table) or labels.min() < 0 or labels.max() >= folds:
+    if len(labels) != len(table) or labels.min() < UNUSED or labels.max() >= folds:
         raise InputError(f"labels do not fit: give one of {folds} folds, from 0, for each of {len(table)} records")
     gram = np.zeros((folds, table.shape[1], table.shape[1]))
     buffer = np.empty((min(BLOCK, len(table)), table.shape[1]))
     for start in range(0, len(table), BLOCK):
         part = labels[start : start + BLOCK]
-        order = np.argsort(part, kind="stable")
+        order = np.argsort(part, kind="stable")[np.count_nonzero(part == UNUSED) :]
         edges = np.searchsorted(part[order], np.arange(folds + 1))
         block = buffer[: len(order)]
         np.take(table[start : start + BLOCK], order, axis=0, out=block, mode="clip")  # "raise" would copy

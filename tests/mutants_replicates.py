@@ -43,10 +43,4 @@ MUTANTS = {
         "second.degrees * (p + 1) * second.scale**4",
         "test_park_welling.py -k disturbance",
     ),
-    "row method trained on the test fold": (
-        "replicates.py",
-        "partition.labels != fold for fold",
-        "partition.labels == fold for fold",
-        "test_park_welling.py -k row_methods",
-    ),
 }

@@ -3,7 +3,7 @@
 MUTANTS = {
     "training on the tested fold": (
         "splits.py",
-        "            yield self.labels != fold\n",
+        "            yield self.used & (self.labels != fold)\n",
         "            yield self.labels == self.labels\n",
         "test_rivals.py -k scikit_learns_on_the_same_rows",
     ),

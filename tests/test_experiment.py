@@ -287,7 +287,7 @@ def test_too_few_records_for_the_protocol_are_refused():
 
 def test_labels_that_drop_records_are_refused():
     table = BOX.table(X, Y)
-    for labels in (np.zeros(5, int), np.full(len(Y), 7), np.full(len(Y), -1)):
+    for labels in (np.zeros(5, int), np.full(len(Y), 7), np.full(len(Y), -2)):
         with pytest.raises(InputError, match="labels"):
             fold_moments(table, labels, 5, BOX)
 
