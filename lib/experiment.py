@@ -186,11 +186,10 @@ def sweep(
         check_labels(target, domain)
     root = noise.seed_sequence(random_state)
     table = domain.table(rows, target)
-    tasks = plan(methods, protocol.repeats, jobs)
+    records = rows, target, table, domain
+    total, tasks = splits.totals(table, protocol), plan(methods, protocol.repeats, jobs)
     calls = (
-        delayed(_partition)(
-            rows, target, table, domain, [methods[k] for k in some], budgets, protocol, root, repeat, tuple(metrics)
-        )
+        delayed(_partition)(records, total, [methods[k] for k in some], budgets, protocol, root, repeat, tuple(metrics))
         for repeat, some in tasks
     )
     results = Parallel(n_jobs=jobs, return_as="generator")(calls)
@@ -199,10 +198,8 @@ def sweep(
 
 
 def _partition(
-    X: FloatArray,
-    y: FloatArray,
-    table: FloatArray,
-    domain: Domain,
+    records: tuple[FloatArray, FloatArray, FloatArray, Domain],
+    total: FloatArray | None,
     methods: Sequence[Method | RowMethod],
     epsilons: FloatArray,
     protocol: Protocol,
@@ -210,7 +207,7 @@ def _partition(
     repeat: int,
     metrics: tuple[Metric, ...],
 ) -> list[pd.DataFrame]:
-    partition = splits.draw(X, y, table, domain, protocol, noise.spawn(root, repeat, 0))
+    partition = splits.draw(*records, protocol, noise.spawn(root, repeat, 0), total)
     fits = fitted(partition, methods, epsilons, root, repeat)
     return scored([Fit(partition, keys, theta, None, metrics) for keys, theta in fits])
 

@@ -63,8 +63,9 @@ def measured(
         raise InputError(f"measure is {measure!r}: give a function of (partition, theta, rng), such as fits.roc(rates)")
     rows, target = checks.rows(X, y, domain.d)
     root, table = noise.seed_sequence(random_state), domain.table(rows, target)
+    records, total = (rows, target, table, domain), splits.totals(table, protocol)
     tasks = (
-        delayed(_partition)(rows, target, table, domain, methods, budgets, protocol, measure, root, repeat)
+        delayed(_partition)(records, total, methods, budgets, protocol, measure, root, repeat)
         for repeat in range(protocol.repeats)
         if any(method.takes_part(repeat) for method in methods)
     )
@@ -72,10 +73,8 @@ def measured(
 
 
 def _partition(
-    X: FloatArray,
-    y: FloatArray,
-    table: FloatArray,
-    domain: Domain,
+    records: tuple[FloatArray, FloatArray, FloatArray, Domain],
+    total: FloatArray | None,
     methods: Sequence[Method | RowMethod],
     budgets: FloatArray,
     protocol: Protocol,
@@ -83,7 +82,7 @@ def _partition(
     root: np.random.SeedSequence,
     repeat: int,
 ) -> pd.DataFrame:
-    partition = splits.draw(X, y, table, domain, protocol, noise.spawn(root, repeat, 0))
+    partition = splits.draw(*records, protocol, noise.spawn(root, repeat, 0), total)
     fits = list(fitted(partition, methods, budgets, root, repeat))
     theta = np.concatenate([part for _, part in fits], axis=1)
     found = measure(partition, theta, noise.spawn(root, repeat, 2))

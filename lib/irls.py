@@ -109,9 +109,8 @@ class Noise:
         if self.law in VECTOR:
             upper = np.triu_indices(p)
             scale = np.where(upper[0] == upper[1], 1.0, math.sqrt(0.5) if self.law == "Gaussian" else 1.0)
-            drawn = self.vector(len(upper[0]), rng, shape) * scale
             out = np.empty((*shape, p, p))
-            out[..., upper[0], upper[1]] = out[..., upper[1], upper[0]] = drawn
+            out[..., upper[0], upper[1]] = out[..., upper[1], upper[0]] = self.vector(len(upper[0]), rng, shape) * scale
             return out
         first = noise.wishart(p, self.degrees, shape, rng)
         if self.law == "centred Wishart":
@@ -240,10 +239,10 @@ def irls(X: ArrayLike, y: ArrayLike, plan: Plan, random_state: RandomState = Non
     table, rng = plan.domain.table(X, y), noise.generator(random_state)
     if budget is not None:
         budget.charge(plan.ledger, random_state)
-    return Fit(follow(plan, table, {}, rng), plan.domain, plan.ledger)
+    return Fit(follow(plan, table, rng), plan.domain, plan.ledger)
 
 
-def follow(plan: Plan, table: FloatArray, begun: dict[float, FloatArray], rng: np.random.Generator) -> FloatArray:
+def follow(plan: Plan, table: FloatArray, rng: np.random.Generator, begun: FloatArray | None = None) -> FloatArray:
     """Return the parameters that a plan releases one after the other, of shape (iterations + 1, p), from zero on.
 
     Parameters
@@ -251,21 +250,19 @@ def follow(plan: Plan, table: FloatArray, begun: dict[float, FloatArray], rng: n
     plan : Plan
     table : array of shape (n, p + 1)
         Scaled records of the plan's domain.
-    begun : dict
-        Weighted moments at zero by their cap, kept for other plans on the same records.
     rng : Generator
+    begun : array of shape (p + 1, p + 1), optional
+        The weighted moments at zero, if they are known: all plans of one cap start there.
 
     Examples
     --------
     >>> plan = exact(Ball([0.0], 1.0, (-1.0, 1.0)), cap=1.0, iterations=2)
-    >>> follow(plan, np.array([[0.5, 1.0], [0.5, 1.0]]), {}, noise.generator(1)).ravel().tolist()
+    >>> follow(plan, np.array([[0.5, 1.0], [0.5, 1.0]]), noise.generator(1)).ravel().tolist()
     [0.0, 0.5, 0.5]
     """
-    if plan.cap not in begun:
-        begun[plan.cap] = moments(table, np.zeros(plan.domain.p), plan.cap)
     p, path = plan.domain.p, np.zeros((plan.iterations + 1, plan.domain.p))
     for k in range(plan.iterations):
-        gram = moments(table, path[k], plan.cap) if k else begun[plan.cap]
+        gram = moments(table, path[k], plan.cap) if k or begun is None else begun
         noisy = gram[0, 1:] + plan.first.vector(p, rng), gram[1:, 1:] + plan.second.matrix(p, rng)
         path[k + 1] = lifted(*noisy, plan.second.level(p))
     return path
@@ -356,9 +353,8 @@ def pure(
     """
     size, share = sensitivities(domain, cap, neighbours), _share(epsilon, iterations, "epsilon")
     checks.choice(law, ("Laplace", "Wishart difference"), "law")
-    laplace = law, size.triangle / share
-    wishart = law, math.sqrt(size.nuclear / share / 2), domain.p + 1
-    second = Noise(*(laplace if law == "Laplace" else wishart))
+    wishart = math.sqrt(size.nuclear / share / 2), domain.p + 1
+    second = Noise(law, size.triangle / share) if law == "Laplace" else Noise(law, *wishart)
     return Plan(domain, cap, iterations, Noise("Laplace", size.first_l1 / share), second, neighbours)
 
 

@@ -25,6 +25,7 @@ from lib.irls import Plan, follow, irls, simulated
 from lib.methods import RowMethod
 from lib.noise import RandomState
 from lib.splits import Partition
+from lib.weighted import moments
 
 ZERO = "always 0"
 TEST = 10  # one test record for so many training records (003, Fig. 1)
@@ -116,11 +117,11 @@ def _one(
         largest = float(np.abs(y).max())
         domain = Ball(np.zeros(d), float(np.linalg.norm(X, axis=1).max()), (-largest, largest), leaky=True)
     table = domain.table(X[:n], y[:n])  # the same for all plans
-    begun: dict[float, FloatArray] = {}
+    begun = {cap: moments(table, np.zeros(d), cap) for cap in {plan.cap for plan in plans.values()}}
     misses = {}
     for name, plan in plans.items():
         rng = noise.spawn(root, n, repeat, 1, zlib.crc32(name.encode()))
-        theta = follow(replace(plan, domain=domain), table, begun, rng)[-1]
+        theta = follow(replace(plan, domain=domain), table, rng, begun[plan.cap])[-1]
         misses[name] = y[n:] - domain.unscale(theta).predict(X[n:])
     misses[ZERO] = y[n:]
     return [(name, n, repeat, float((m**2).mean()), float(np.abs(m).mean())) for name, m in misses.items()]

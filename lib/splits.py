@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -91,6 +91,8 @@ class Partition:
         The fold of each record, or `UNUSED`.
     tested : tuple of s folds
         Each is the test set of one split; the split trains on all other folds.
+    total : array of shape (p + 1, p + 1), optional
+        Moments of the table, where they are known and all records are used: then only test sets are added up.
     """
 
     X: FloatArray
@@ -99,6 +101,7 @@ class Partition:
     domain: Domain
     labels: Labels
     tested: tuple[int, ...]
+    total: FloatArray | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         used = np.count_nonzero(self.used)
@@ -113,20 +116,30 @@ class Partition:
         return np.asarray(self.labels != UNUSED)
 
     @cached_property
-    def folds(self) -> Quadratic:
-        """The least-squares objective of each fold, stacked: one pass over the records, whatever is fitted."""
-        return fold_moments(self.table, self.labels, int(self.labels.max()) + 1, self.domain)
+    def grams(self) -> tuple[FloatArray, FloatArray]:
+        """Moments of each test set, stacked, and of all records used: one pass over the table, whatever is fitted."""
+        labels, folds = self.labels, list(self.tested)
+        if self.total is not None:
+            labels = np.where(np.isin(labels, folds), labels, UNUSED)
+        found = fold_grams(self.table, labels, int(labels.max()) + 1)
+        return found[folds], found.sum(axis=0) if self.total is None else self.total
+
+    @cached_property
+    def sums(self) -> tuple[Quadratic, Quadratic]:
+        """The same as least-squares objectives."""
+        test, total = self.grams
+        return from_gram(test, self.domain), from_gram(total, self.domain)
 
     def train(self, loss: Loss = SQUARED) -> Quadratic:
         """Return the training objective of each split, of shape (s, 1): the total minus the tested fold."""
-        test, total = self.test, self.folds.sum()
+        test, total = self.sums
         M, v, c = total.M - test.M, total.v - test.v, total.c - test.c
         return Quadratic(loss.square * M, loss.cross / SQUARED.cross * v, loss.constant * c, self.domain, loss)[:, None]
 
     @property
     def test(self) -> Quadratic:
         """The least-squares objective of each test set, of shape (s,)."""
-        return self.folds[list(self.tested)]
+        return self.sums[0]
 
     @cached_property
     def sizes(self) -> NDArray[np.intp]:
@@ -164,10 +177,29 @@ class Partition:
 
 
 def draw(
-    X: FloatArray, y: FloatArray, table: FloatArray, domain: Domain, protocol: Protocol, rng: np.random.Generator
+    X: FloatArray,
+    y: FloatArray,
+    table: FloatArray,
+    domain: Domain,
+    protocol: Protocol,
+    rng: np.random.Generator,
+    total: FloatArray | None = None,
 ) -> Partition:
-    """Return a random partition of the records, `table` being their scaled twins."""
-    return Partition(X, y, table, domain, protocol.labels(len(table), rng), protocol.tested)
+    """Return a random partition of the records, `table` being their scaled twins, and `total` what `totals` found."""
+    return Partition(X, y, table, domain, protocol.labels(len(table), rng), protocol.tested, total=total)
+
+
+def totals(table: FloatArray, protocol: Protocol) -> FloatArray | None:
+    """Return the moments of all records once for all partitions, unless a protocol uses only some of the records.
+
+    Examples
+    --------
+    >>> totals(np.array([[1.0], [2.0]]), Holdout(1)), totals(np.array([[1.0], [2.0]]), CrossValidation(1, rate=0.5))
+    (array([[5.]]), None)
+    """
+    if isinstance(protocol, CrossValidation) and protocol.rate < 1:
+        return None
+    return np.asarray(fold_grams(table, np.zeros(len(table), dtype=np.int16), 1)[0])
 
 
 def fold_moments(table: FloatArray, labels: Labels, folds: int, domain: Domain) -> Quadratic:

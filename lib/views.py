@@ -22,9 +22,9 @@ from lib.checks import FloatArray, InputError
 from lib.domain import Box
 from lib.methods import Method, RowMethod
 from lib.noise import RandomState
-from lib.objective import Quadratic, check_labels, from_gram
+from lib.objective import check_labels
 from lib.scores import Fit, Metric
-from lib.splits import CrossValidation, Holdout, Partition, Protocol, fold_grams
+from lib.splits import CrossValidation, Holdout, Partition, Protocol
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,12 +120,13 @@ def survey(
         if scores.needs_labels(view.methods, view.metrics):
             check_labels(responses[:, view.response], view.domain)
     table = _table(rows, responses, whole)
+    total = splits.totals(table, protocol)
     pairs = [(view, method) for view in views for method in view.methods]
     alike = [(method.name, view.response, *view.columns, *np.atleast_1d(view.epsilons)) for view, method in pairs]
     tasks = methods.plan([method for _, method in pairs], protocol.repeats, jobs, alike)
     root = noise.seed_sequence(random_state)
     calls = (
-        delayed(_partition)(rows, responses, table, whole, [pairs[k] for k in some], protocol, root, repeat)
+        delayed(_partition)(rows, responses, table, total, whole, [pairs[k] for k in some], protocol, root, repeat)
         for repeat, some in tasks
     )
     return methods.gathered(tasks, Parallel(n_jobs=jobs, return_as="generator")(calls))
@@ -178,14 +179,12 @@ class _Seen(Partition):
     Parameters
     ----------
     whole : Partition
-        Of all columns; its table holds all responses.
-    grams : array of shape (folds, q, q), of (t_1, ..., t_r, 1, Z)
+        Of all columns; its table holds all responses, (t_1, ..., t_r, 1, Z).
     view : View
     A : from `_basis`
     """
 
     whole: Partition
-    grams: FloatArray
     view: View
     A: FloatArray
 
@@ -193,9 +192,10 @@ class _Seen(Partition):
         pass  # `whole` was checked
 
     @cached_property
-    def folds(self) -> Quadratic:
-        """The least-squares objective of each fold, stacked."""
-        return from_gram(self.A @ self.grams @ self.A.T, self.domain)
+    def grams(self) -> tuple[FloatArray, FloatArray]:
+        """As in `Partition`, of the view's own columns on its own scales."""
+        test, total = (self.A @ gram @ self.A.T for gram in self.whole.grams)
+        return test, total
 
     @property
     def sizes(self) -> NDArray[np.intp]:
@@ -221,6 +221,7 @@ def _partition(
     X: FloatArray,
     Y: FloatArray,
     table: FloatArray,
+    total: FloatArray | None,
     whole: Sequence[Box],
     pairs: Sequence[tuple[View, Method | RowMethod]],
     protocol: Protocol,
@@ -228,15 +229,14 @@ def _partition(
     repeat: int,
 ) -> list[pd.DataFrame]:
     """Return the test errors of these methods on one partition, in their order."""
-    all_of = splits.draw(X, Y, table, whole[0], protocol, noise.spawn(root, repeat, 0))
-    grams = fold_grams(all_of.table, all_of.labels, int(all_of.labels.max()) + 1)
+    all_of = splits.draw(X, Y, table, whole[0], protocol, noise.spawn(root, repeat, 0), total)
     fits: list[Fit] = []
     for view, group in groupby(pairs, key=lambda pair: pair[0]):
         some = [method for _, method in group]
         columns = list(view.columns) if any(isinstance(method, RowMethod) for method in some) else []
         records = all_of.X[:, columns], all_of.y[:, view.response], all_of.table
         A = _basis(view, X.shape[1], len(whole))
-        seen = _Seen(*records, view.domain, all_of.labels, all_of.tested, all_of, grams, view, A)
+        seen = _Seen(*records, view.domain, all_of.labels, all_of.tested, all_of, view, A)
         fits += [
             Fit(seen, keys | view.tags, theta, (view.response, *view.metrics), view.metrics)
             for keys, theta in methods.fitted(seen, some, np.atleast_1d(view.epsilons), root, repeat)

@@ -3,8 +3,8 @@
 MUTANTS = {
     "measures see other partitions than the sweep": (
         "fits.py",
-        "splits.draw(X, y, table, domain, protocol, noise.spawn(root, repeat, 0))",
-        "splits.draw(X, y, table, domain, protocol, noise.spawn(root, repeat, 5))",
+        "splits.draw(*records, protocol, noise.spawn(root, repeat, 0), total)",
+        "splits.draw(*records, protocol, noise.spawn(root, repeat, 5), total)",
         "test_fits.py -k 'sweep_scores'",
     ),
     "ROC curve breaks ties in order of the file": (
