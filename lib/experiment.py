@@ -20,7 +20,7 @@ from lib import allocation, checks, noise, repair, solve, splits
 from lib.allocation import Convention, Scales
 from lib.checks import FloatArray, InputError, Neighbours
 from lib.domain import Domain
-from lib.methods import Method, RowMethod, check_methods, fitted, gathered, plan
+from lib.methods import Columns, Method, RowMethod, check_methods, fitted, gathered, plan
 from lib.noise import RandomState
 from lib.objective import SQUARED, Loss, Quadratic, check_labels
 from lib.release import perturb
@@ -206,7 +206,7 @@ def _partition(
     root: np.random.SeedSequence,
     repeat: int,
     metrics: tuple[Metric, ...],
-) -> list[pd.DataFrame]:
+) -> list[list[Columns]]:
     partition = splits.draw(*records, protocol, noise.spawn(root, repeat, 0), total)
     fits = fitted(partition, methods, epsilons, root, repeat)
     return scored([Fit(partition, keys, theta, None, metrics) for keys, theta in fits])

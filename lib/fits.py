@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from lib import checks, logistic, noise, splits
 from lib.checks import FloatArray, InputError
 from lib.domain import Domain
-from lib.methods import Method, RowMethod, check_methods, fitted
+from lib.methods import Columns, Method, RowMethod, check_methods, fitted, frame
 from lib.noise import RandomState
 from lib.splits import CrossValidation, Holdout, Partition, Protocol
 
@@ -69,7 +69,7 @@ def measured(
         for repeat in range(protocol.repeats)
         if any(method.takes_part(repeat) for method in methods)
     )
-    return pd.concat(Parallel(n_jobs=jobs)(tasks), ignore_index=True)
+    return frame([part for parts in Parallel(n_jobs=jobs)(tasks) for part in parts])
 
 
 def _partition(
@@ -81,18 +81,16 @@ def _partition(
     measure: Measure,
     root: np.random.SeedSequence,
     repeat: int,
-) -> pd.DataFrame:
+) -> list[Columns]:
     partition = splits.draw(*records, protocol, noise.spawn(root, repeat, 0), total)
     fits = list(fitted(partition, methods, budgets, root, repeat))
     theta = np.concatenate([part for _, part in fits], axis=1)
     found = measure(partition, theta, noise.spawn(root, repeat, 2))
-    frames, start = [], 0
+    parts, start = [], 0
     for keys, part in fits:
         own = slice(start, start := start + part.shape[1])
-        frames += [
-            pd.DataFrame(keys | {"metric": name, "value": value[:, own].ravel()}) for name, value in found.items()
-        ]
-    return pd.concat(frames, ignore_index=True)
+        parts += [keys | {"metric": name, "value": value[:, own].ravel()} for name, value in found.items()]
+    return parts
 
 
 def roc(rates: ArrayLike) -> Measure:

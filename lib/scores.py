@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from lib import checks, logistic
 from lib.checks import FloatArray, InputError
-from lib.methods import Method, RowMethod
+from lib.methods import Columns, Method, RowMethod
 from lib.splits import Partition
 
 Metric = Literal["mse", "rmse", "misclassified", "logistic", "auc"]
@@ -53,7 +52,7 @@ class Fit:
     ----------
     partition : Partition
     keys : dict
-        Columns of the result that name the coefficients.
+        Columns of the result that name the coefficients, from `methods.fitted`.
     theta : array of shape (s, e, p)
     group : hashable
         Fits of one group have the same test rows and metrics: labels are then predicted for all of them at once.
@@ -67,8 +66,8 @@ class Fit:
     metrics: Sequence[Metric]
 
 
-def scored(fits: Sequence[Fit]) -> list[pd.DataFrame]:
-    """Return the test errors of fits, a frame for each.
+def scored(fits: Sequence[Fit]) -> list[list[Columns]]:
+    """Return the test errors of fits: of each, one part per metric, as `methods.frame` takes them.
 
     Parameters
     ----------
@@ -80,10 +79,7 @@ def scored(fits: Sequence[Fit]) -> list[pd.DataFrame]:
         for k, found in zip(chosen, _labels([fits[k] for k in chosen]), strict=True):
             errors[k] |= found
     return [
-        pd.concat(
-            [pd.DataFrame(fit.keys | {"metric": name, "value": found[name].ravel()}) for name in fit.metrics],
-            ignore_index=True,
-        )
+        [fit.keys | {"metric": name, "value": found[name].ravel()} for name in fit.metrics]
         for fit, found in zip(fits, errors, strict=True)
     ]
 

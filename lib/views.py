@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from lib import checks, methods, noise, scores, splits
 from lib.checks import FloatArray, InputError
 from lib.domain import Box
-from lib.methods import Method, RowMethod
+from lib.methods import Columns, Method, RowMethod
 from lib.noise import RandomState
 from lib.objective import check_labels
 from lib.scores import Fit, Metric
@@ -227,7 +227,7 @@ def _partition(
     protocol: Protocol,
     root: np.random.SeedSequence,
     repeat: int,
-) -> list[pd.DataFrame]:
+) -> list[list[Columns]]:
     """Return the test errors of these methods on one partition, in their order."""
     all_of = splits.draw(X, Y, table, whole[0], protocol, noise.spawn(root, repeat, 0), total)
     fits: list[Fit] = []
