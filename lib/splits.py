@@ -120,7 +120,9 @@ class Partition:
         """Moments of each test set, stacked, and of all records used: one pass over the table, whatever is fitted."""
         labels, folds = self.labels, list(self.tested)
         if self.total is not None:
-            labels = np.where(np.isin(labels, folds), labels, UNUSED)
+            known = np.full(int(labels.max()) + 1, UNUSED, dtype=labels.dtype)
+            known[folds] = folds
+            labels = known[labels]
         found = fold_grams(self.table, labels, int(labels.max()) + 1)
         return found[folds], found.sum(axis=0) if self.total is None else self.total
 
