@@ -4,19 +4,18 @@ A mutant is a file, what stands there, what is put there instead, and the tests 
 killed only if a test fails; a mutant that does not import, or whose text is no longer there, is an error.
 """
 
-import importlib
-import os
+import importlib.util
 import pkgutil
+import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
+import forks
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# The copy has its own settings: no plugins of the book, and a guard that the copy is what is tested.
+# The copy has its own settings: no chapters, and a guard that the copy is what is tested.
 SETTINGS = """[pytest]
 filterwarnings =
     error
@@ -28,7 +27,10 @@ markers =
 """
 GUARD = """
 from pathlib import Path
+from hypothesis import settings
 import lib
+settings.register_profile("same every time", derandomize=True, deadline=None)
+settings.load_profile("same every time")
 assert Path(lib.__file__).is_relative_to(Path(__file__).parents[1]), lib.__file__
 """
 
@@ -255,45 +257,22 @@ MUTANTS = {
 }
 
 
-HANGS = 3600  # seconds
-
 for info in pkgutil.iter_modules([str(Path(__file__).parent)]):  # the rest, one file per module of lib
     if info.name.startswith("mutants_"):
         MUTANTS |= importlib.import_module(info.name).MUTANTS
 
 
-def run(folder, tests):
-    """Run tests on a copy of the library; return the code of pytest and what it printed."""
-    quiet = {k: v for k, v in os.environ.items() if not k.startswith(("COV", "PYTEST"))}
-    environment = quiet | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_NUM_THREADS": "1"}
-    plugins = "-p no:cacheprovider -p no:nbval -p no:xdist -p no:cov"
-    options = f"-x -q {plugins} --no-header --tb=line -m 'not slow and not browser'"
-    command = f"{sys.executable} -m pytest {options} {tests}"
-    try:
-        done = subprocess.run(
-            command, shell=True, cwd=folder / "tests", env=environment, capture_output=True, text=True, timeout=HANGS
-        )
-    except subprocess.TimeoutExpired:
-        pytest.fail(f"{tests}: still running after {HANGS} s, so something hangs; no load explains that")
-    return done.returncode, done.stdout + done.stderr
-
-
-@pytest.fixture(scope="module")
-def copy(tmp_path_factory):
-    """Return a function that copies the library and its tests to a new folder."""
-
-    def make(name):
-        folder = tmp_path_factory.mktemp(name)
-        ignore = shutil.ignore_patterns("__pycache__", "reference", ".*", "test_mutants.py", "conftest.py")
-        shutil.copytree(ROOT / "lib", folder / "lib", ignore=ignore)
-        shutil.copytree(ROOT / "tests", folder / "tests", ignore=ignore)
-        for part in ("data", "book"):  # read, never written
-            (folder / part).symlink_to(ROOT / part)
-        (folder / "pytest.ini").write_text(SETTINGS)
-        (folder / "tests" / "conftest.py").write_text(GUARD)
-        return folder
-
-    return make
+@pytest.fixture
+def copy(tmp_path):
+    """The library and its tests in a new folder."""
+    ignore = shutil.ignore_patterns("reference", ".*", "test_mutants.py", "conftest.py")
+    for part in ("lib", "tests"):  # with what is compiled
+        shutil.copytree(ROOT / part, tmp_path / part, ignore=ignore)
+    for part in ("data", "book"):  # read, never written
+        (tmp_path / part).symlink_to(ROOT / part)
+    (tmp_path / "pytest.ini").write_text(SETTINGS)
+    (tmp_path / "tests" / "conftest.py").write_text(GUARD)
+    return tmp_path
 
 
 @pytest.mark.parametrize("name", MUTANTS)
@@ -303,11 +282,20 @@ def test_what_a_mutant_replaces_stands_there_once(name):
     assert text.count(old) == 1, f"{file} no longer holds {old!r} once: write the mutant anew"
 
 
+def chosen():
+    """Return what all mutants choose of each file of tests."""
+    found = {}
+    for *_, tests in MUTANTS.values():
+        file, *choice = shlex.split(tests)
+        found.setdefault(file, []).extend(choice[1:] or [""])
+    return {file: [] if "" in words else ["-k", " or ".join(words)] for file, words in found.items()}
+
+
 @pytest.mark.slow
-def test_the_sound_copy_passes(copy):
+@pytest.mark.parametrize(("file", "choice"), chosen().items(), ids=[*chosen()])
+def test_the_sound_copy_passes(file, choice, copy):
     """Otherwise the mutants below would die of something else."""
-    files = sorted({tests.split()[0] for *_, tests in MUTANTS.values()})
-    code, output = run(copy("sound"), " ".join(files))
+    code, output = forks.run(copy, [file, *choice])
     assert code == 0, output
 
 
@@ -315,13 +303,74 @@ def test_the_sound_copy_passes(copy):
 @pytest.mark.parametrize("name", MUTANTS)
 def test_mutant_is_killed(name, copy):
     file, old, new, tests = MUTANTS[name]
-    folder = copy("mutant")
-    path = folder / "lib" / file
+    path = copy / "lib" / file
     text = path.read_text(encoding="utf-8")
     assert text.count(old) == 1, f"{name}: {file} no longer holds {old!r} once: write the mutant anew"
     path.write_text(text.replace(old, new), encoding="utf-8")
+    Path(importlib.util.cache_from_source(str(path))).unlink(missing_ok=True)
     compile(path.read_text(encoding="utf-8"), str(path), "exec")
-    code, output = run(folder, tests)
+    code, output = forks.run(copy, shlex.split(tests))
     assert code != 0, f"the mutant survives: {name}"
     assert code == 1, f"{name}: the tests did not run\n{output}"
     assert "ERROR " not in output, f"{name}: an error, not a failure\n{output}"
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A library of one module that the tests below put something wrong into."""
+    for part in ("lib", "tests"):
+        (tmp_path / part).mkdir()
+    (tmp_path / "lib" / "__init__.py").touch()
+    (tmp_path / "lib" / "noise.py").write_text("SCALE = 5\n")
+    (tmp_path / "pytest.ini").write_text(SETTINGS)
+    (tmp_path / "tests" / "conftest.py").write_text(GUARD)
+    return lambda text: (
+        (tmp_path / "tests" / "test_small.py").write_text(text) and forks.run(tmp_path, ["test_small.py"])
+    )
+
+
+WORKERS = """
+from joblib import Parallel, delayed
+
+def scale():
+    from lib import noise
+    return noise.SCALE
+
+def test_workers():
+    assert Parallel(2, backend="loky")([delayed(scale)()] * 2) == [5, 5]
+"""
+
+
+@pytest.mark.slow
+def test_workers_of_a_run_import_what_it_imports(small):
+    code, output = small(WORKERS)
+    assert code == 0, output
+
+
+@pytest.mark.slow
+def test_runs_share_nothing(small):
+    spoil = "import numpy, sys\n\ndef test_spoil():\n    assert numpy.pi > 3\n    numpy.pi = sys.spoilt = 3\n"
+    assert [small(spoil)[0], small(spoil)[0]] == [0, 0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("def test_it():\n    assert False\n", 1),
+        ("import os\n\ndef test_it():\n    os.kill(os.getpid(), 9)\n", -9),
+        ("import pytest\n\n@pytest.mark.slow\ndef test_it():\n    assert False\n", 5),
+        ("assert False\n", 2),
+        ("def test_it(:\n", 2),
+    ],
+)
+def test_only_a_failure_has_the_code_of_one(text, code, small):
+    found, output = small(text)
+    assert found == code, output
+
+
+@pytest.mark.slow
+def test_a_hang_is_reported(small, monkeypatch):
+    monkeypatch.setattr(forks, "HANGS", 10)
+    with pytest.raises(pytest.fail.Exception, match="hangs"):
+        small("import time\n\ndef test_it():\n    time.sleep(3600)\n")
