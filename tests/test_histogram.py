@@ -530,11 +530,18 @@ def test_every_empty_cell_gets_noise():
 def test_blocks_and_fast_moments_agree(mode):
     X, y = data(400, 8)
     out = dpme(count(X, y, partition(PLANE, 9)), 2.0, 3, mode=mode)
-    table = np.zeros((4, 4))
+    middle = (2 * np.arange(9) - 8) / 9
+    t, a, b = (axis.ravel() for axis in np.meshgrid(middle, middle, middle, indexing="ij"))
+    cells, table, first = np.column_stack([t, np.ones(9**3), a, b]), np.zeros((4, 4)), 0
+    noisy = np.concatenate([slab.ravel() for slab in out.slabs()])
+    kept = np.flatnonzero(noisy)
     for records, weights in out.blocks():
-        assert records.shape == (len(weights), 4)
-        assert (weights != 0).all()
+        here = kept[first : first + len(weights)]
+        np.testing.assert_allclose(records, cells[here], atol=1e-12)
+        np.testing.assert_array_equal(weights, noisy[here])
         table += np.einsum("i,ij,ik->jk", weights, records, records)
+        first += len(weights)
+    assert first == len(kept)
     np.testing.assert_allclose(out.moments(), table, atol=1e-8)
     f = out.objective()
     assert f.domain is None
