@@ -165,7 +165,10 @@ def share(process):
 
 
 class Watch(threading.Thread):
-    """Looks twice a second at what a kernel and its workers hold, and remembers the most.
+    """Looks once a second at what a kernel and its workers hold, and remembers the most.
+
+    A share costs the system some time to find, and is no more than the resident size: where all of these do not exceed
+    the most so far, it is not asked for.
 
     Parameters
     ----------
@@ -177,14 +180,18 @@ class Watch(threading.Thread):
         self.tops, self.peak, self.over = tops, 0, threading.Event()
 
     def run(self):
-        while not self.over.wait(0.5):
-            total = 0
-            for top in self.tops():
-                try:
-                    total += sum(share(process) for process in [top, *top.children(recursive=True)])
-                except psutil.Error:  # it has just ended
-                    continue
-            self.peak = max(self.peak, total)
+        while not self.over.wait(1):
+            if self.total(lambda process: process.memory_info().rss) > self.peak:
+                self.peak = max(self.peak, self.total(share))
+
+    def total(self, held):
+        found = 0
+        for top in self.tops():
+            try:
+                found += sum(held(process) for process in [top, *top.children(recursive=True)])
+            except psutil.Error:  # it has just ended
+                continue
+        return found
 
     def __enter__(self):
         self.start()
