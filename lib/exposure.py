@@ -11,6 +11,7 @@ from lib import checks, inversion
 from lib.attribute import Attribute, Codes
 from lib.checks import FloatArray, InputError
 from lib.fits import Measure
+from lib.logistic import predicted
 from lib.objective import SQUARED, Loss
 from lib.splits import Partition
 
@@ -134,7 +135,7 @@ def _records(table: FloatArray, loss: Loss) -> tuple[FloatArray, FloatArray]:
 
 
 def _model(theta: FloatArray, loss: Loss) -> inversion.Predict:
-    return lambda rows: (theta @ rows.T > 0).astype(np.float64) if loss.labels else theta @ rows.T
+    return lambda rows: predicted(theta, rows).astype(np.float64) if loss.labels else theta @ rows.T
 
 
 def _share(share: float) -> None:

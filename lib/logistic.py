@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, special
 
 from lib import checks, noise
@@ -14,7 +15,7 @@ from lib.checks import FloatArray, InputError, Neighbours
 from lib.domain import BLOCK, Ball, Box
 from lib.newton import Blocks, newton
 from lib.noise import RandomState
-from lib.objective import TAYLOR, Loss, check_labels
+from lib.objective import FLAT, TAYLOR, Loss, check_labels
 from lib.release import Budget, Ledger, Spend
 
 RIDGE = 1e-4  # least ridge of objective perturbation, over the largest curvature that one record adds
@@ -146,24 +147,43 @@ def loss_at(theta: ArrayLike, Z: ArrayLike, y: ArrayLike) -> FloatArray:
     >>> round(float(loss_at([0.0], [[1.0], [2.0]], [0, 1])), 6)
     0.693147
     """
-    return _average(theta, Z, y, lambda z, label: np.logaddexp(0.0, z) - label * z)
+    return _average(theta, Z, y, _losses)
 
 
 def misclassified(theta: ArrayLike, Z: ArrayLike, y: ArrayLike) -> FloatArray:
     """Return the share of records on the wrong side of x' theta = 0, for theta of shape (..., p); shape (...).
 
-    As in 001, Section 7, the predicted label is one where its probability exceeds one half.
+    As in 001, Section 7, the predicted label is one where its probability exceeds one half; see `predicted`.
 
     Examples
     --------
     >>> misclassified([[1.0], [-1.0]], [[1.0], [2.0], [-1.0]], [1, 1, 1]).round(3).tolist()
     [0.333, 0.667]
     """
-    return _average(theta, Z, y, lambda z, label: (z > 0) != (label == 1))
+    return _average(theta, Z, y, lambda flat, rows, label: predicted(flat, rows) != (label == 1))
+
+
+def predicted(theta: FloatArray, Z: FloatArray) -> NDArray[np.bool_]:
+    """Return where label one is the likelier one, for theta of shape (k, p) and scaled records (m, p); shape (k, m).
+
+    Where x' theta exceeds zero by rounding only, the labels are equally likely, and the answer is zero. A record on the
+    lower bound of every predictor is such a case where [-1, 1] stands for a scale from zero.
+
+    Examples
+    --------
+    >>> predicted(np.array([[1.0, 1e-16]]), np.array([[1.0, 0.0], [0.0, 1.0]])).tolist()
+    [[True, False]]
+    """
+    return np.asarray(theta @ Z.T > FLAT * np.abs(theta).sum(axis=-1, keepdims=True))
+
+
+def _losses(theta: FloatArray, Z: FloatArray, y: FloatArray) -> FloatArray:
+    z = theta @ Z.T
+    return np.asarray(np.logaddexp(0.0, z) - y * z)
 
 
 def _average(
-    theta: ArrayLike, Z: ArrayLike, y: ArrayLike, of: Callable[[FloatArray, FloatArray], FloatArray]
+    theta: ArrayLike, Z: ArrayLike, y: ArrayLike, of: Callable[[FloatArray, FloatArray, FloatArray], NDArray[Any]]
 ) -> FloatArray:
     rows, labels = records(Z, y)
     t = np.asarray(checks.numeric(theta, "theta"), dtype=np.float64)
@@ -173,7 +193,7 @@ def _average(
     total = np.zeros(len(flat))
     for first in range(0, len(rows), BLOCK):
         part = slice(first, first + BLOCK)
-        total += of(flat @ rows[part].T, labels[part]).sum(axis=-1)
+        total += of(flat, rows[part], labels[part]).sum(axis=-1)
     return np.asarray(total.reshape(t.shape[:-1]) / len(rows))
 
 

@@ -15,7 +15,7 @@ from lib import checks, stream
 from lib.checks import FloatArray, InputError
 from lib.domain import BLOCK, Domain
 
-FLAT = 1e-12  # of the largest eigenvalue: one this small is zero but for rounding, which is no reason to keep it
+FLAT = 1e-12  # of the largest: an eigenvalue or score this small is zero but for rounding, which must not decide
 
 
 @dataclass(frozen=True)

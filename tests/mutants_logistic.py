@@ -84,6 +84,12 @@ MUTANTS = {
         "w * (y - chance)",
         "test_logistic.py -k scikit",
     ),
+    "rounding decides on a label": (
+        "logistic.py",
+        "Z.T > FLAT * np.abs",
+        "Z.T > 0 * np.abs",
+        "test_logistic.py -k zero_on_its_own_scale",
+    ),
     "ridge of objective perturbation halved": (
         "logistic.py",
         "ridge=lift / 2, tilt",

@@ -584,6 +584,7 @@ EXEMPT = {
     "allocation.Law.perturb": "abstract",
     "allocation.Scales.certify": "allocation.certify calls it",
     "allocation.Scales.perturb": "inner step of release.perturb",
+    "logistic.predicted": "inner step of misclassified",
     "irls.follow": "inner step of irls, which checks",
     "checks.InputError": "an error",
     "checks.BudgetError": "an error",

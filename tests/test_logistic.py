@@ -27,6 +27,7 @@ from lib.logistic import (
     misclassified,
     newton,
     objective_perturbation,
+    predicted,
     remainder,
 )
 from lib.objective import SQUARED, TAYLOR, Loss, merge
@@ -679,6 +680,14 @@ def test_average_losses_and_wrong_labels_of_a_stack():
         assert losses[k] == pytest.approx(-np.log(1 / (1 + np.exp(-(2 * y - 1) * z))).mean())
         assert wrong[k] == pytest.approx(np.mean((1 / (1 + np.exp(-z)) > 0.5) != y))
     assert misclassified([0.0], [[1.0], [1.0], [2.0]], [0, 0, 1]) == 1 / 3  # a probability of one half is no "one"
+
+
+@given(st.lists(st.floats(-10, 10), min_size=5, max_size=5).map(np.array))
+def test_a_record_that_is_zero_on_its_own_scale_has_label_zero_on_every_scale(theta):
+    """x = (w + 1) / 2 is zero at w = -1; in terms of w its score is a sum that rounding may leave above zero."""
+    constant, slopes = theta.sum() / 2, theta / 2
+    assert not predicted(np.r_[constant, slopes][None], np.r_[1.0, -np.ones(5)][None]).any()
+    assert predicted(np.array([[1e-9, 1.0]]), np.array([[1.0, 0.0]])).all()  # small is not rounding
 
 
 def test_flat_start_is_refused():
