@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tools import chapters
 
 SECONDS = 8 * 60  # what all chapters together may take, on two processors
-MEGABYTES = 2000  # what one may take with its workers: a public Binder has no more
+MEGABYTES = 1500  # what one may take with its workers: a public Binder has 2000 for these and JupyterLab
 
 
 def run_chapters(app, config):
