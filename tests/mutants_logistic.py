@@ -74,9 +74,15 @@ MUTANTS = {
     ),
     "one half counted as a one": (
         "logistic.py",
-        "(z > 0) != (label == 1)",
-        "(z >= 0) != (label == 1)",
+        "theta @ Z.T > FLAT * ",
+        "theta @ Z.T >= -FLAT * ",
         "test_logistic.py -k stack",
+    ),
+    "rounding decides about labels": (
+        "logistic.py",
+        "theta @ Z.T > FLAT * ",
+        "theta @ Z.T > 0 * ",
+        "test_logistic.py -k own_scale",
     ),
     "probability and label swapped": (
         "newton.py",

@@ -3,8 +3,8 @@
 MUTANTS = {
     "tested on training records": (
         "replicates.py",
-        "misses[name] = y[n:] - fit.model.predict(X[n:])",
-        "misses[name] = y[: n // TEST] - fit.model.predict(X[: n // TEST])",
+        "misses[name] = y[n:] - domain.unscale(theta).predict(X[n:])",
+        "misses[name] = y[: n // TEST] - domain.unscale(theta).predict(X[: n // TEST])",
         "test_park_welling.py -k fresh_records",
     ),
     "all plans share their noise": (

@@ -51,8 +51,8 @@ MUTANTS = {
     ),
     "label of the wrong row of cells": (
         "histogram.py",
-        "part.rows[:, :1] + part.inside[:, 0] > 0",
-        "part.rows[:, :1] + part.inside[:, 0] < 0",
+        "part.weights * (part.rows[:, :1] > 0)",
+        "part.weights * (part.rows[:, :1] < 0)",
         "test_histogram.py -k labels",
     ),
     "trimmed at zero exactly": (
