@@ -1,6 +1,7 @@
 """The pages, the claims and the stored outputs, read without running anything."""
 
 import ast
+import os
 import re
 from functools import cache
 from pathlib import Path
@@ -86,11 +87,26 @@ def printed(cell_outputs):
     return "\n".join(streams + [value for value in data if not PICTURE.fullmatch(value)])
 
 
+@cache
+def parsed(source):
+    return ast.parse(source)
+
+
+@cache
+def every_call(source):
+    """Each call in the source, and the name of what it calls."""
+    return [(ast.unparse(node.func), node) for node in ast.walk(parsed(source)) if isinstance(node, ast.Call)]
+
+
 def calls(source, name):
     """Calls of `name`, such as plot.numbers, in the source."""
-    return [
-        node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call) and ast.unparse(node.func) == name
-    ]
+    return [node for found, node in every_call(source) if found == name]
+
+
+@cache
+def functions(path):
+    """Names of the functions of a module."""
+    return {node.name for node in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(node, ast.FunctionDef)}
 
 
 PAGES = sorted(part(path) for path in BOOK.rglob("*.md"))
@@ -149,7 +165,7 @@ def test_displayed_equations_stand_alone(page):
 @every_chapter
 def test_cells_are_short_and_define_nothing(page):
     for number, cell in enumerate(cells(page)):
-        tree = ast.parse(cell.source)
+        tree = parsed(cell.source)
         imports = sum(n.end_lineno - n.lineno + 1 for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom))
         lines = [None] * (sum(bool(line.strip()) for line in cell.source.splitlines()) - imports)
         assert len(lines) <= LONGEST_CELL, f"cell {number} has {len(lines)} lines: move the work to lib"
@@ -290,9 +306,7 @@ def test_claim_has_a_test(claim):
     name, _, function = claim.test.partition("::")
     path = TESTS / name
     assert path.is_file(), f"{claim.id}: there is no tests/{name}"
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-    assert function.partition("[")[0] in functions, f"{claim.id}: {name} has no {function}"
+    assert function.partition("[")[0] in functions(path), f"{claim.id}: {name} has no {function}"
 
 
 @every_chapter
@@ -349,11 +363,10 @@ def typed_numbers(words):
     return re.findall(r"(?<![\w.,/-])\d+(?:,\d{3})+(?:\.\d+)?|(?<![\w.,/-])\d+\.\d+|(?<![\w.,/-])\d{4,}", words)
 
 
+@cache
 def literals(page):
     """The numbers in the code of a page, cells and inline: choices that the reader can see, such as repeats."""
-    nodes = [
-        node for cell in cells(page) for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Constant)
-    ]
+    nodes = [node for cell in cells(page) for node in ast.walk(parsed(cell.source)) if isinstance(node, ast.Constant)]
     inline = [number for code in re.findall(r"`([^`\n]*)`", text(page)) for number in re.findall(r"\d+\.?\d*", code)]
     return {float(node.value) for node in nodes if isinstance(node.value, int | float)} | set(map(float, inline))
 
@@ -385,9 +398,18 @@ SYSTEM = ("/usr/", "/bin/", "/dev/", "/etc/", "/lib/", "/proc/")
 TEXT = {".md", ".py", ".yml", ".yaml", ".toml", ".txt", ".in", ".cfg", ".cff", ".bib", ".css", ".ipynb", ".svg", ""}
 
 
+@cache
+def everything():
+    """Every file of the repository, but what tools have made."""
+    found = []
+    for folder, inner, names in os.walk(ROOT):
+        inner[:] = [name for name in inner if name not in TOOLS and not name.endswith(".egg-info")]
+        found += [Path(folder, name) for name in names]
+    return found
+
+
 def files():
-    found = (path for path in ROOT.rglob("*") if path.is_file() and path.suffix in TEXT)
-    return [p for p in found if not TOOLS & set(p.relative_to(ROOT).parts) and ".egg-info" not in str(p)]
+    return [path for path in everything() if path.suffix in TEXT]
 
 
 def test_no_file_names_a_place_on_one_machine():
@@ -403,7 +425,7 @@ def test_no_file_names_a_place_on_one_machine():
 
 
 def test_files_that_pages_name_exist():
-    known = [path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*") if ".venv" not in path.parts]
+    known = [path.relative_to(ROOT).as_posix() for path in everything()]
     for path in files():
         if path.suffix == ".md":
             for name in re.findall(r"`([\w/.-]+\.(?:md|py|yml|toml|csv|bib|txt))`", path.read_text(encoding="utf-8")):
