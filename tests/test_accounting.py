@@ -79,10 +79,18 @@ def tight(rho, delta):
     low, high = mp.mpf(10) ** -20, mp.sqrt(level / rho) * 2
     golden = (mp.sqrt(5) - 1) / 2
     low, high = mp.log(low), mp.log(high)
-    for _ in range(120):
-        a, b = high - golden * (high - low), low + golden * (high - low)
-        low, high = (low, b) if at(mp.exp(a)) < at(mp.exp(b)) else (a, high)
-    return max(mp.mpf(0), at(mp.exp(low)))
+    a, b = high - golden * (high - low), low + golden * (high - low)
+    first, second = at(mp.exp(a)), at(mp.exp(b))
+    for _ in range(120):  # each point is tried once: what was a becomes b, and the other way round
+        if first < second:
+            high, b, second = b, a, first
+            a = high - golden * (high - low)
+            first = at(mp.exp(a))
+        else:
+            low, a, first = a, b, second
+            b = low + golden * (high - low)
+            second = at(mp.exp(b))
+    return max(mp.mpf(0), min(first, second))
 
 
 def printed(epsilon, k, delta):

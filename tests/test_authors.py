@@ -82,15 +82,17 @@ def runs():
     out = {"no": np.mean(label[test] > 0)}
     for name, Z in tables.items():
         p, printed = Z.shape[1], name == "paper"
-        M, G, g = Z[~test].T @ Z[~test], Z[test].T @ Z[test], Z[test].T @ t[test]
+        train, held, above = Z[~test], Z[test], label[test] > 0
+        M, v, G, g = train.T @ train, -2 * train.T @ t[~test], held.T @ held, held.T @ t[test]
+        half, square = -train.T @ label[~test] / 2, t[test] @ t[test]
         ratios, wrong = [], []
         for _ in range(120):
             delta = 2 * (p + 1) ** 2 if printed else 2 * p * p + 4 * p
-            w = repaired(M, -2 * Z[~test].T @ t[~test], printed, 0.8, delta, rng)
-            ratios.append(math.sqrt((w @ G @ w - 2 * w @ g + t[test] @ t[test]) / test.sum() / least))
+            w = repaired(M, v, printed, 0.8, delta, rng)
+            ratios.append(math.sqrt((w @ G @ w - 2 * w @ g + square) / test.sum() / least))
         for _ in range(240):
-            w = repaired(M / 8, -Z[~test].T @ label[~test] / 2, printed, 0.8, p * p / 4 + 3 * p, rng)
-            wrong.append(np.mean((Z[test] @ w > 0) != (label[test] > 0)))
+            w = repaired(M / 8, half, printed, 0.8, p * p / 4 + 3 * p, rng)
+            wrong.append(np.mean((held @ w > 0) != above))
         out[name] = np.median(ratios), np.median(wrong)
     return out
 
