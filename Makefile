@@ -53,7 +53,7 @@ bench: env
 	python -m benchmarks.peer
 
 versions: env
-	TRY_VERSIONS=1 python -m pytest -n 0 tests/test_versions.py
+	python -m pytest -m slow tests/test_versions.py
 
 portable: env
 	python tools/portable.py
