@@ -140,14 +140,14 @@ def test_ball_quadratic_part_alone_exhaustive(d):
 # ---- search never beats the certificate ---------------------------------------------------------------------------
 
 
-def attack(d, restarts):
+def attack(d, restarts, steps=400):
     for kind, intercept, convention, neighbours, constant in itertools.product(
         KINDS, (False, True), CONVENTIONS, ("replace", "add_remove"), (False, True)
     ):
         space = domain(kind, d, intercept)
         scales = unit(convention, space, neighbours, constant)
         proved = certify(scales, space, neighbours)
-        ratio = worst_pair(scales, space, neighbours, restarts=restarts, random_state=d).loss / proved
+        ratio = worst_pair(scales, space, neighbours, restarts=restarts, steps=steps, random_state=d).loss / proved
         assert ratio <= 1 + 1e-9, (kind, intercept, convention, neighbours, constant)
         bound_only = kind == "ball" and neighbours == "replace" and d > 1
         if not bound_only and not (kind == "corner" and convention == "triangle" and constant and intercept):
@@ -158,7 +158,7 @@ def attack(d, restarts):
 
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_attack(d):
-    attack(d, restarts=60)
+    attack(d, restarts=60, steps=120)
 
 
 @pytest.mark.slow
