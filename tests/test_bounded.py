@@ -135,10 +135,12 @@ def test_the_fact_of_trimming_is_covered():
 
 def tail(T, scale=8.0):
     """P(|theta| > T) by integrating over the noisy linear coefficient."""
-    law, base = stats.laplace(A, scale), stats.laplace(V, scale)
+
+    def below(x):  # the law of the coefficient
+        return math.exp((x - A) / scale) / 2 if x < A else 1 - math.exp((A - x) / scale) / 2
 
     def inner(u):
-        return base.pdf(u) * (law.cdf(abs(u) / (2 * T)) - law.cdf(0))
+        return math.exp(-abs(u - V) / scale) / (2 * scale) * (below(abs(u) / (2 * T)) - below(0))
 
     return integrate.quad(inner, -300, 300, points=[V, 0], limit=500)[0]
 
