@@ -210,7 +210,14 @@ def test_progress_is_shown_when_it_takes_long_and_changes_nothing(capsys, monkey
 
 def test_the_environment_hides_the_bar():
     """As in the book: `conftest.py`, `tools/reference.py` and `_ext/execution.py` set it for every kernel."""
-    code = "from lib import experiment; experiment.PATIENCE = 0; from tests.test_experiment import run; run()"
+    code = """
+from lib import experiment
+from lib.domain import Box
+from lib.experiment import Holdout, no_privacy, sweep
+
+experiment.PATIENCE = 0
+sweep([[0.1], [0.2], [0.3]], [0.1, 0.2, 0.3], Box([0], [1], (0, 1)), [no_privacy("none")], [1.0], Holdout(3))
+"""
     for disable, shown in (("", True), ("1", False)):
         environment = os.environ | {"TQDM_DISABLE": disable}
         done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)

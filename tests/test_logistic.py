@@ -471,7 +471,7 @@ def test_search_never_beats_the_certificate_and_meets_it_on_boxes():
         domain = space(kind, d, intercept)
         for convention in ("monomial", "triangle"):
             s = unit(convention, domain, neighbours, False, q)
-            ratio = worst_pair(s, domain, neighbours, loss=q, restarts=40, steps=200, random_state=d).loss / certify(
+            ratio = worst_pair(s, domain, neighbours, loss=q, restarts=40, steps=120, random_state=d).loss / certify(
                 s, domain, neighbours, q
             )
             assert ratio <= 1 + 1e-9, (d, kind, intercept, neighbours, convention)

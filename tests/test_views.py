@@ -1,5 +1,7 @@
 """Sweeps over views of the same records, against one sweep for each view."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -42,19 +44,36 @@ def every():
                 yield columns, response, box(columns, response, corner, intercept)
 
 
+def all_views():
+    for number, (columns, response, domain) in enumerate(every()):
+        metrics = ("misclassified", "logistic") if response else ("mse", "rmse")
+        yield View(domain, methods(domain, response), EPSILONS, columns, response, metrics, {"view": number})
+
+
+@cache
+def one_by_one(protocol):
+    """A sweep for each view."""
+    return pd.concat(
+        sweep(
+            X[:, view.columns],
+            Y[:, view.response],
+            view.domain,
+            view.methods,
+            view.epsilons,
+            protocol,
+            random_state=3,
+            metrics=view.metrics,
+        ).assign(**view.tags)
+        for view in all_views()
+    )
+
+
 @pytest.mark.parametrize("protocol", [CrossValidation(3, 4), CrossValidation(2, 3, rate=0.6), Holdout(3)], ids=str)
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_survey_is_one_sweep_for_each_view(protocol, jobs):
-    views, expected = [], []
-    for number, (columns, response, domain) in enumerate(every()):
-        metrics = ("misclassified", "logistic") if response else ("mse", "rmse")
-        some = methods(domain, response)
-        views.append(View(domain, some, EPSILONS, columns, response, metrics, {"view": number}))
-        alone = sweep(X[:, columns], Y[:, response], domain, some, EPSILONS, protocol, random_state=3, metrics=metrics)
-        expected.append(alone.assign(view=number))
-    found = survey(X, Y, views, protocol, random_state=3, jobs=jobs)
+    found = survey(X, Y, list(all_views()), protocol, random_state=3, jobs=jobs)
     keys = ["view", "method", "epsilon", "repeat", "fold", "metric"]
-    one, other = (frame.set_index(keys)["value"].sort_index() for frame in (found, pd.concat(expected)))
+    one, other = (frame.set_index(keys)["value"].sort_index() for frame in (found, one_by_one(protocol)))
     pd.testing.assert_series_equal(one, other, rtol=1e-9)
 
 
