@@ -164,7 +164,7 @@ def test_radius_of_convergence():
 
 def test_taylor_objective_by_hand():
     v, f = values("FM-EQ10"), quadratic(X3, Y3, LINE)
-    assert v["M"] == (0.25 + 0 + 1) / 8 == f.M[0, 0]
+    assert v["eight_M"] == 0.25 + 0 + 1 == 8 * f.M[0, 0]
     assert v["v"] == pytest.approx(-0.5 * -0.5 + 0.5 * 0 - 0.5 * 1) == f.v[0]
     assert v["c"] == pytest.approx(3 * math.log(2), abs=1e-6)
     assert f.c == pytest.approx(3 * math.log(2))
