@@ -204,7 +204,7 @@ def one_population(seed, size=10_000):
 
 
 @cache
-def simulated(repeats=5):
+def simulated(repeats=3):
     rows = [one_population(1000 + seed) for seed in range(repeats)]
     return {key: np.array([row[key] for row in rows]) for key in rows[0]}
 

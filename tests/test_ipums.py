@@ -3,6 +3,7 @@
 import contextlib
 import gzip
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -698,12 +699,16 @@ def test_every_reading_is_used():
 # --- the setting
 
 
+@pytest.fixture(scope="module")
+def extracts(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("extracts")
+    return folder, {country: extract(folder, country, random_state=7) for country in COUNTRIES}
+
+
 @pytest.fixture
-def own(tmp_path, monkeypatch):
-    folder = tmp_path / "extracts"
-    folder.mkdir()
-    frames = {country: extract(folder, country, random_state=7) for country in COUNTRIES}
-    monkeypatch.setenv("CENSUS_EXTRACTS", str(folder))
+def own(extracts, tmp_path, monkeypatch):
+    written, frames = extracts
+    monkeypatch.setenv("CENSUS_EXTRACTS", str(shutil.copytree(written, tmp_path / "extracts")))
     return frames
 
 

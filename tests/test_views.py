@@ -68,8 +68,21 @@ def one_by_one(protocol):
     )
 
 
-@pytest.mark.parametrize("protocol", [CrossValidation(3, 4), CrossValidation(2, 3, rate=0.6), Holdout(3)], ids=str)
-@pytest.mark.parametrize("jobs", [1, 2])
+WORKERS = pytest.mark.slow  # of one protocol is enough for the fast tests
+
+
+@pytest.mark.parametrize(
+    ("protocol", "jobs"),
+    [
+        (CrossValidation(3, 4), 1),
+        pytest.param(CrossValidation(3, 4), 2, marks=WORKERS),
+        (CrossValidation(2, 3, rate=0.6), 1),
+        (CrossValidation(2, 3, rate=0.6), 2),
+        (Holdout(3), 1),
+        pytest.param(Holdout(3), 2, marks=WORKERS),
+    ],
+    ids=str,
+)
 def test_a_survey_is_one_sweep_for_each_view(protocol, jobs):
     found = survey(X, Y, list(all_views()), protocol, random_state=3, jobs=jobs)
     keys = ["view", "method", "epsilon", "repeat", "fold", "metric"]

@@ -313,7 +313,7 @@ def test_no_noise_in_the_limit_and_clipped_twins(make):
 
 @pytest.mark.parametrize("kind", ["box", "ball"])
 @pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize("d", [1, 2, 5, 13])
+@pytest.mark.parametrize("d", [1, 2, 5, pytest.param(13, marks=pytest.mark.slow)])
 def test_no_other_weights_have_a_smaller_risk(kind, intercept, d):
     where = domain(kind, d, intercept)
     chosen = balanced(where)
