@@ -11,7 +11,6 @@ from tools import chapters, portable
 
 EVER_DIFFERED = (
     "experiments/dandekar_census",  # an exactly singular design: a sign of rounding decided on a trim
-    "experiments/zhang",  # a score of exactly zero, found by way of another scale
     "mechanisms/logistic",  # a number half-way between two
 )
 
