@@ -53,7 +53,7 @@ MUTANTS = {
         "accounting.py",
         "-math.log1p(s) / s, -math.log1p(1 / s)",
         "-math.log1p(s) / s, -2 * math.log1p(1 / s)",
-        "test_accounting.py -k tight",
+        "test_accounting.py -k tight_conversion_covers",
     ),
     "second tail of the Gaussian delta forgotten": (
         "accounting.py",
@@ -77,12 +77,12 @@ MUTANTS = {
         "accounting.py",
         ".sum() + 1e-307 <= delta",
         ".sum() <= delta",
-        "test_accounting.py -k optimal",
+        "test_accounting.py -k below_the_normal_floats",
     ),
     "small chances cut off": (
         "accounting.py",
         "reach = 40 * spread + 500",
         "reach = 4 * spread + 5",
-        "test_accounting.py -k optimal",
+        "test_accounting.py -k optimal_composition",
     ),
 }

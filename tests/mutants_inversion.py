@@ -35,7 +35,7 @@ MUTANTS = {
         "attribute.py",
         'np.argsort(-np.asarray(self.prior), kind="stable")',
         'np.argsort(np.asarray(self.prior), kind="stable")',
-        "test_inversion.py -k 'ties or mode'",
+        "test_inversion.py -k ties_go",
     ),
     "rounding decides ties": (
         "inversion.py",

@@ -47,7 +47,7 @@ MUTANTS = {
         "design.py",
         "    best = build(found)\n",
         "    best = build(0 * found)\n",
-        "test_design.py -k 'formula or worse'",
+        "test_design.py -k worse_start",
     ),
     "design forgets the last certificate": (
         "design.py",
@@ -59,7 +59,7 @@ MUTANTS = {
         "design.py",
         "bounds=box, method=",
         "bounds=None, method=",
-        "test_design.py -k 'meet or smaller'",
+        "test_design.py -k smaller_criterion",
     ),
     "certificate trusts its optimiser": (
         "sensitivity.py",
