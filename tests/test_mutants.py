@@ -372,6 +372,6 @@ def test_only_a_failure_has_the_code_of_one(text, code, small):
 
 @pytest.mark.slow
 def test_a_hang_is_reported(small, monkeypatch):
-    monkeypatch.setattr(forks, "HANGS", 10)
+    monkeypatch.setattr(forks, "HANGS", 3)
     with pytest.raises(pytest.fail.Exception, match="hangs"):
         small("import time\n\ndef test_it():\n    time.sleep(3600)\n")
