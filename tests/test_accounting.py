@@ -81,7 +81,7 @@ def tight(rho, delta):
     low, high = mp.log(low), mp.log(high)
     a, b = high - golden * (high - low), low + golden * (high - low)
     first, second = at(mp.exp(a)), at(mp.exp(b))
-    for _ in range(120):  # each point is tried once: what was a becomes b, and the other way round
+    for _ in range(95):  # each point is tried once: what was a becomes b, and the other way round
         if first < second:
             high, b, second = b, a, first
             a = high - golden * (high - low)

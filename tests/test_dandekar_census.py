@@ -52,10 +52,10 @@ class Split:
     """Moments of a random training set of 80 %, and errors on the rest."""
 
     def __init__(self, rows, rng):
-        held_out = rng.random(len(rows)) < 0.2
+        held_out = np.flatnonzero(rng.random(len(rows), np.float32) < 0.2)
         if not hasattr(Split, "total") or Split.total[0] is not rows:
             Split.total = (rows, rows.T @ rows)
-        test = rows[held_out]
+        test = rows.take(held_out, axis=0)
         self.test, self.m = test.T @ test, len(test)
         gram = Split.total[1] - self.test
         self.M, self.v, self.p = gram[:-1, :-1], -2 * gram[:-1, -1], len(gram) - 1

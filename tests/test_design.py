@@ -97,7 +97,7 @@ def test_criterion_at_a_random_theta_is_the_variance_of_the_objective():
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=("linear", "Taylor", "other"))
-@pytest.mark.parametrize("d", [1, 2, 5, 13])
+@pytest.mark.parametrize("d", [1, 2, pytest.param(5, marks=pytest.mark.slow), 13])
 def test_the_formula_is_found_on_the_box(d, loss):
     for weights in WEIGHTS:
         best, u = formula(d, weights, loss)
@@ -156,10 +156,9 @@ def test_the_best_scales_cost_epsilon_and_the_search_never_beats_it(d, loss, nei
     assert certify(optimal(box(3), 0.7, neighbours=neighbours), box(3), neighbours) == pytest.approx(0.7, rel=1e-12)
 
 
-def test_they_are_no_worse_than_any_convention():
-    for domain, loss, weights in itertools.product(
-        (box(3), box(3, corner=True, intercept=True)), (SQUARED, TAYLOR), WEIGHTS[1:]
-    ):
+@pytest.mark.parametrize("loss", [SQUARED, pytest.param(TAYLOR, marks=pytest.mark.slow)])
+def test_they_are_no_worse_than_any_convention(loss):
+    for domain, weights in itertools.product((box(3), box(3, corner=True, intercept=True)), WEIGHTS[1:]):
         value = criterion(best(domain, loss=loss, weights=weights), weights)
         for convention in ("monomial", "copied", "triangle"):
             common = functional(domain, 1.0, convention=convention, loss=loss)

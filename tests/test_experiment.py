@@ -208,6 +208,7 @@ def test_progress_is_shown_when_it_takes_long_and_changes_nothing(capsys, monkey
     assert not capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_environment_hides_the_bar():
     """As in the book: `conftest.py`, `tools/reference.py` and `_ext/execution.py` set it for every kernel."""
     code = """

@@ -158,7 +158,7 @@ def attack(d, restarts, steps=400):
 
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_attack(d):
-    attack(d, restarts=60, steps=120)
+    attack(d, restarts=40, steps=120)
 
 
 @pytest.mark.slow

@@ -101,7 +101,7 @@ def test_no_pair_beats_the_bound_and_some_pair_reaches_it(kind, intercept, d, la
         alone = (np.abs(z * w) ** 2).sum(axis=1).max()
         assert alone <= largest_change(w, where, "add_remove") * (1 + 1e-12)
     rows, z, other = map(np.concatenate, zip(*starts, strict=True))
-    reached = climb(rows, where, z, other, labels=labels, steps=700).reshape(len(tried), -1).max(axis=1)
+    reached = climb(rows, where, z, other, labels=labels, steps=400).reshape(len(tried), -1).max(axis=1)
     bounds = np.array([largest_change(w, where, "replace", TAYLOR if labels else SQUARED) for w in tried])
     assert (reached <= bounds * (1 + 1e-9)).all()
     assert (reached >= bounds * (1 - 2e-3)).all()
