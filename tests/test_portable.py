@@ -1,5 +1,6 @@
 """Chapters print the same numbers under other arithmetic; `make portable` tries all chapters and more ways."""
 
+import gc
 import platform
 import subprocess
 import sys
@@ -26,6 +27,13 @@ def test_chapters_that_ever_differed_print_the_same(name):
     way = "Nehalem" if platform.machine() in ("x86_64", "AMD64") else "rounding"
     found = portable.compare([chapters.BOOK / f"{name}.md"], portable.ways()[way])
     assert not found, "\n".join(found)
+
+
+@pytest.mark.slow
+def test_a_chapter_leaves_nothing_open(page):
+    """What it leaves, such as an event loop, would blow up in whatever test follows, since warnings are errors."""
+    assert not portable.compare([page], {})
+    gc.collect()
 
 
 def test_a_moved_digit_is_said(page):

@@ -6,6 +6,7 @@ wrote to stderr is not kept, so it runs again the next time.
 """
 
 import argparse
+import asyncio
 import hashlib
 import json
 import os
@@ -214,7 +215,7 @@ def execute(page, env):
 
     begun, start = time.time(), time.perf_counter()
     with Watch(kernel) as watch:
-        client.execute(env=env)
+        asyncio.run(client.async_execute(env=env))  # `execute` leaves its event loop open
     notebook.metadata["run"] = {"begun": begun, "seconds": time.perf_counter() - start, "memory": watch.peak}
     return notebook
 
