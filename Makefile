@@ -53,7 +53,7 @@ bench: env
 	python -m benchmarks.peer
 
 versions: env
-	python -m pytest -m slow tests/test_versions.py
+	python -m pytest -m slow tests/build/test_versions.py
 
 portable: env
 	python tools/portable.py

@@ -175,11 +175,11 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    import lib
+    import dpreg
 
-    if not (ROOT / "lib").samefile(os.path.dirname(lib.__file__)):
+    if not (ROOT / "dpreg").samefile(os.path.dirname(dpreg.__file__)):
         raise pytest.UsageError(
-            f"these are the tests of {ROOT}, but Python imports {lib.__file__}: run pytest from {ROOT}"
+            f"these are the tests of {ROOT}, but Python imports {dpreg.__file__}: run pytest from {ROOT}"
         )
     if nbval_is_on(config) and not hasattr(config, "workerinput"):
         config.pluginmanager.register(EveryCell(config))

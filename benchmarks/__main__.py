@@ -12,25 +12,14 @@ import cvxpy as cp
 import numpy as np
 
 from benchmarks import EPSILONS, best, peak, report
-from lib import (
-    allocation,
-    census,
-    datasets,
-    experiment,
-    grid,
-    histogram,
-    irls,
-    noise,
-    objective,
-    release,
-    repair,
-    solve,
-    sparse,
-    weighted,
-)
-from lib.domain import Box
-from lib.objective import Quadratic
-from lib.solve import Penalty
+from dpreg import noise
+from dpreg.mechanisms import filter_priority, grid, histogram, irls, irls_moments
+from dpreg.pipeline import laws, objective, release, repair, solve
+from dpreg.pipeline.domain import Box
+from dpreg.pipeline.objective import Quadratic
+from dpreg.pipeline.solve import Penalty
+from dpreg.sweeps import experiment
+from lib.data import census, datasets
 
 N, D = 370_000, 13
 
@@ -47,13 +36,13 @@ def single_fit() -> list[tuple[str, float, str, float]]:
     box = Box(np.zeros(D), np.full(D, 100.0), response=(0.0, 1e5))
     X, y = rng.uniform(0, 100, (N, D)), rng.uniform(0, 1e5, N)
     table = box.table(X, y)
-    scales = allocation.functional(box, 0.8)
+    scales = laws.functional(box, 0.8)
 
     def from_scaled() -> np.ndarray:
         return repaired(release.release(objective.from_gram(table.T @ table, box), scales, 1))
 
     def from_raw() -> np.ndarray:
-        return repaired(release.release(objective.linear(X, y, box), allocation.functional(box, 0.8), 1))
+        return repaired(release.release(objective.linear(X, y, box), laws.functional(box, 0.8), 1))
 
     limit = best(lambda: (X.T @ X, X.T @ y))
     assert np.allclose(from_scaled(), from_raw())
@@ -107,7 +96,7 @@ def elastic_net() -> list[tuple[str, float, str, float]]:
     """One elastic net inside a sweep against building the CVXPY problem anew, with equal solutions."""
     data = datasets.wine()
     box = data.box()
-    scales = allocation.functional(box, np.array(EPSILONS))
+    scales = laws.functional(box, np.array(EPSILONS))
     noisy = release.perturb(objective.linear(data.X, data.y, box), scales, 4, draws=(50,))
     convex = repair.trim(repair.ridge(noisy, repair.deviations(scales)), scales.deviation)
     penalty = Penalty(20.0, alpha=0.5)
@@ -148,8 +137,8 @@ def histograms() -> list[tuple[str, float, str, float]]:
     for side in (10**2, 10**3, 10**4, 10**5, 10**6):
         counts = histogram.count(X, y, grid.partition(line, side, cap=10**12))
 
-        def publish(counts: histogram.Histogram = counts) -> sparse.Summary:
-            return sparse.filter_priority(counts, 0.8, 3000, 1)
+        def publish(counts: histogram.Histogram = counts) -> filter_priority.Summary:
+            return filter_priority.filter_priority(counts, 0.8, 3000, 1)
 
         costs.append(best(publish, 50) / (len(publish().codes) + len(counts.codes)))
         held.append(peak(publish))
@@ -164,7 +153,7 @@ def reweighted() -> list[tuple[str, float, str, float]]:
     Z, t, theta = np.ascontiguousarray(table[:, 1:]), table[:, 0].copy(), np.full(D, 0.1)
 
     def iteration() -> np.ndarray:
-        gram = weighted.moments(table, theta, plan.cap)
+        gram = irls_moments.moments(table, theta, plan.cap)
         first, second = gram[0, 1:] + plan.first.vector(D, rng), gram[1:, 1:] + plan.second.matrix(D, rng)
         return irls.lifted(first, second, plan.second.level(D))
 

@@ -15,12 +15,12 @@ from joblib import Parallel, cpu_count, delayed
 
 import benchmarks
 from benchmarks import EPSILONS, report
-from lib import rivals
-from lib.domain import Box
-from lib.experiment import functional_mechanism, sweep
-from lib.methods import Method, RowMethod
-from lib.objective import TAYLOR
-from lib.splits import CrossValidation, fold_moments
+from dpreg.pipeline.domain import Box
+from dpreg.pipeline.objective import TAYLOR
+from dpreg.sweeps import row_methods
+from dpreg.sweeps.experiment import functional_mechanism, sweep
+from dpreg.sweeps.methods import Method, RowMethod
+from dpreg.sweeps.splits import CrossValidation, fold_moments
 
 N, D = 370_000, 13
 FOLDS = 5
@@ -88,7 +88,7 @@ def against_records() -> list[Row]:
         linear.append(milliseconds(X, y, box, mechanisms(box), EPSILONS))
         logistic.append(milliseconds(X, signs, box, labelled(box), EPSILONS))
         if n <= N:
-            newton.append(milliseconds(X, signs, box, [rivals.logistic_regression()], [1.0], repeats=1))
+            newton.append(milliseconds(X, signs, box, [row_methods.logistic_regression()], [1.0], repeats=1))
     show("Records: sweeps of 2 x 5 folds and 6 budgets", "n", sizes, {"linear": linear, "logistic": logistic})
     show("Records: 1 x 5 folds without privacy", "n", sizes[:3], {"Newton's method": newton})
     return [

@@ -27,9 +27,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from distributed import Client, LocalCluster
 
-from lib import noise, objective, stream
-from lib.domain import Box
-from lib.stream import CHUNK
+from dpreg import noise
+from dpreg.pipeline import objective, stream
+from dpreg.pipeline.domain import Box
+from dpreg.pipeline.stream import CHUNK
 
 RECORDS, D, SEED = 100_000_000, 13, 1
 LIMIT = 1500.0  # MB

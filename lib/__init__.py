@@ -1,4 +1,1 @@
-"""Differentially private regression: the library behind the book.
-
-records -> domain -> objective -> release -> repair -> solve -> coefficients in the user's units
-"""
+"""What only the chapters need: data sets, the protocols of the papers, claims and figures. The engine is `dpreg`."""

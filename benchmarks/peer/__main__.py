@@ -23,15 +23,17 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from benchmarks import EPSILONS, report
-from lib import census, noise, release, solve
-from lib.allocation import Scales, certify
-from lib.checks import FloatArray
-from lib.datasets import Dataset
-from lib.domain import Box
-from lib.experiment import no_privacy, sweep
-from lib.methods import Method
-from lib.objective import Quadratic
-from lib.splits import CrossValidation
+from dpreg import noise
+from dpreg.checks import FloatArray
+from dpreg.pipeline import release, solve
+from dpreg.pipeline.domain import Box
+from dpreg.pipeline.laws import Scales, certify
+from dpreg.pipeline.objective import Quadratic
+from dpreg.sweeps.experiment import no_privacy, sweep
+from dpreg.sweeps.methods import Method
+from dpreg.sweeps.splits import CrossValidation
+from lib.data import census
+from lib.data.datasets import Dataset
 
 HERE = Path(__file__).resolve().parent
 HOME = HERE.parents[1] / "_build" / "peer"

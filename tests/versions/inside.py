@@ -9,13 +9,13 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 from test_versions import DECLARED, ROOT, pinned
 
-import lib
+import dpreg
 
 MODULES = {"pyyaml": "yaml", "scikit-learn": "sklearn"}
 
 
 def test_this_is_the_listed_environment():
-    assert Path(lib.__file__).parent == ROOT / "lib"
+    assert Path(dpreg.__file__).parent == ROOT / "dpreg"
     pins = pinned(os.environ["VERSIONS"])
     for pin in [pin for name in pins for pin in pins[name] if pin.marker is None or pin.marker.evaluate()]:
         assert pin.specifier.contains(version(pin.name)), f"{pin}, but {version(pin.name)} is installed"

@@ -29,16 +29,16 @@ def symmetric(gram):
 
 
 def rounding():
-    import lib.objective
+    import dpreg.pipeline.objective
 
-    from_gram, eigh, solve = lib.objective.from_gram, np.linalg.eigh, np.linalg.solve
+    from_gram, eigh, solve = dpreg.pipeline.objective.from_gram, np.linalg.eigh, np.linalg.solve
 
     def other_eigh(a, *args, **options):
         values, vectors = eigh(a, *args, **options)
         size = np.abs(values).max(axis=-1, keepdims=True, initial=0.0)  # what is off is off by a part of the largest
         return values + (moved(size + np.abs(values)) - (size + np.abs(values))), moved(vectors)
 
-    lib.objective.from_gram = lambda gram, *args, **options: from_gram(symmetric(gram), *args, **options)
+    dpreg.pipeline.objective.from_gram = lambda gram, *args, **options: from_gram(symmetric(gram), *args, **options)
     np.linalg.eigh = other_eigh
     np.linalg.solve = lambda *args: moved(solve(*args))
 

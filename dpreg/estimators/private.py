@@ -1,0 +1,242 @@
+"""scikit-learn estimators: scale, release once, repair, solve, and back to the user's units. Nothing else is theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from dpreg import checks
+from dpreg.checks import FloatArray, InputError, Neighbours
+from dpreg.mechanisms.wishart import difference
+from dpreg.noise import RandomState
+from dpreg.pipeline import objective, repair, solve
+from dpreg.pipeline.domain import Ball, Box, Domain
+from dpreg.pipeline.laws import Law, certify, functional
+from dpreg.pipeline.objective import Loss, Quadratic
+from dpreg.pipeline.release import Budget, Release, release
+from dpreg.pipeline.solve import NONE, Penalty
+from dpreg.pipeline.surrogates import chebyshev
+
+Mechanism = Literal["wishart", "laplace"] | Callable[..., Law]
+Bounds = Domain | tuple[ArrayLike, ArrayLike, tuple[float, float]]
+
+
+class _Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """What the two estimators share."""
+
+    domain: Bounds
+    epsilon: float
+    mechanism: Mechanism
+    neighbours: Neighbours
+    penalty: Penalty
+    random_state: RandomState
+
+    def _minimise(self, f: Quadratic, budget: Budget | None) -> FloatArray:
+        """Release the objective, keep what may be published, and return the scaled coefficients."""
+        domain = f.domain
+        assert domain is not None  # the objective was built with it
+        checks.instance(self.penalty, Penalty, "penalty")
+        own, known = self.mechanism, {"wishart": difference, "laplace": functional}
+        make: Any = own if callable(own) else known[checks.choice(own, tuple(known), "mechanism")]
+        law: Law = make(domain, checks.budget(self.epsilon), neighbours=self.neighbours, loss=f.loss)
+        if (cost := certify(law, domain, self.neighbours, f.loss)) > self.epsilon * (1 + 1e-9):
+            raise InputError(f"the law costs {cost:g}, and epsilon is {self.epsilon:g}: scale its noise up")
+        self.release_: Release = release(f, law, self.random_state, neighbours=self.neighbours, budget=budget)
+        self.ledger_ = self.release_.ledger
+        return solve.minimise(repair.lift(self.release_.objective, law), self.penalty)
+
+    def _rows(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Let scikit-learn note the names and number of the columns; the library checks the rest."""
+        validate_data(self, X, y, skip_check_array=True)
+        return X, y
+
+
+class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  # scikit-learn has no types
+    """Least squares with epsilon-differential privacy.
+
+    Parameters
+    ----------
+    domain : Box, Ball, or (lower, upper, (lowest, highest response))
+        Public bounds, in the user's units, of the columns in their order; the three make a box with an intercept.
+    epsilon : float
+        What `fit` spends. A second fit on the same records spends it again.
+    mechanism : {"wishart", "laplace"} or function
+        Noise on the moments (`wishart.difference`), or on the coefficients (`laws.functional`). A function takes what
+        those two take, and returns a `Law`; one that costs more than epsilon is refused.
+    neighbours : {"replace", "add_remove"}
+    penalty : Penalty
+        In scaled units; it goes with the sum of squares. Public.
+    random_state : None, int, SeedSequence or Generator
+        `None` for a real release: with a seed, every fit draws the same noise, and the model keeps the seed. Whoever
+        gets that model, such as a pickle of it, can take the noise off again.
+
+    Attributes
+    ----------
+    coef_, intercept_ : array of shape (d,), float
+        In the user's units.
+    release_, ledger_ : Release, Ledger
+        The noisy objective, and what it cost.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> box = Box([-0.2] * 10, [0.2] * 10, response=(0.0, 400.0), intercept=True)
+    >>> model = PrivateLinearRegression(box, 1.0, random_state=0).fit(X, y)
+    >>> round(model.ledger_.epsilon, 12), model.coef_.shape
+    (1.0, (10,))
+    """
+
+    def __init__(
+        self,
+        domain: Bounds,
+        epsilon: float = 1.0,
+        *,
+        mechanism: Mechanism = "wishart",
+        neighbours: Neighbours = "replace",
+        penalty: Penalty = NONE,
+        random_state: RandomState = None,
+    ) -> None:
+        self.domain = domain
+        self.epsilon = epsilon
+        self.mechanism = mechanism
+        self.neighbours = neighbours
+        self.penalty = penalty
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, *, budget: Budget | None = None) -> Self:
+        """Release the objective of these records, charge the budget if there is one, and minimise.
+
+        Records beyond memory are Dask arrays, such as `stream.parquet` returns.
+
+        Raises
+        ------
+        InputError
+            For NaN, infinities, text, wrong shapes or parameters.
+        BudgetError
+            If the budget does not allow it.
+        """
+        X, y = self._rows(X, y)
+        domain = public_set(self.domain)
+        model = domain.unscale(self._minimise(objective.linear(X, y, domain), budget))
+        self.coef_, self.intercept_ = model.slopes, model.intercept
+        return self
+
+    def predict(self, X: Any) -> FloatArray:
+        """Return predictions of shape (n,), in units of the response."""
+        check_is_fitted(self)
+        rows = _table(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return np.asarray(self.intercept_ + rows @ self.coef_)
+
+
+class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc]  # scikit-learn has no types
+    """Logistic regression with epsilon-differential privacy, through a quadratic in place of the logistic loss.
+
+    Parameters
+    ----------
+    domain, epsilon, mechanism, neighbours, penalty, random_state
+        See `PrivateLinearRegression`. The ends of the domain's response are the two labels, as numbers.
+    loss : Loss, optional
+        The quadratic; by default `surrogates.chebyshev(4)`, made for probabilities from 1.8 to 98.2 per cent. With
+        the Wishart difference and no penalty it scales all coefficients alike: it moves probabilities but no label.
+
+    Attributes
+    ----------
+    coef_, intercept_ : array of shape (1, d), array of shape (1,)
+        Of the log-odds of the upper label, in the user's units.
+    classes_ : array of the two labels
+    release_, ledger_ : Release, Ledger
+
+    Examples
+    --------
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 50, [0, 0, 1, 1] * 50
+    >>> model = PrivateLogisticRegression(([0.0], [3.0], (0, 1)), 5.0, random_state=0).fit(X, y)
+    >>> model.predict([[0.0], [3.0]]).tolist()
+    [0.0, 1.0]
+    """
+
+    def __init__(
+        self,
+        domain: Bounds,
+        epsilon: float = 1.0,
+        *,
+        mechanism: Mechanism = "wishart",
+        neighbours: Neighbours = "replace",
+        penalty: Penalty = NONE,
+        random_state: RandomState = None,
+        loss: Loss | None = None,
+    ) -> None:
+        self.domain = domain
+        self.epsilon = epsilon
+        self.mechanism = mechanism
+        self.neighbours = neighbours
+        self.penalty = penalty
+        self.random_state = random_state
+        self.loss = loss
+
+    def fit(self, X: Any, y: Any, *, budget: Budget | None = None) -> Self:
+        """Release, charge and minimise, with the errors of `PrivateLinearRegression.fit`."""
+        X, y = self._rows(X, y)
+        domain = public_set(self.domain)
+        loss = chebyshev(4.0) if self.loss is None else self.loss
+        model = domain.unscale(self._minimise(objective.logistic(X, y, domain, loss), budget))
+        middle = sum(domain.response) / 2  # unscale speaks of the response; log-odds have no units
+        self.coef_ = model.slopes[None] / domain.half_width
+        self.intercept_ = np.array([(model.intercept - middle) / domain.half_width])
+        self.classes_ = np.array(domain.response)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that there are two labels."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the log-odds of the upper label, of shape (n,)."""
+        check_is_fitted(self)
+        rows = _table(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return np.asarray(self.intercept_[0] + rows @ self.coef_[0])
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probabilities of the two labels, of shape (n, 2)."""
+        upper = expit(self.decision_function(X))
+        return np.stack([1 - upper, upper], axis=1)
+
+    def predict(self, X: Any) -> FloatArray:
+        """Return the more probable label, of shape (n,)."""
+        upper = self.decision_function(X) > 0
+        return np.asarray(self.classes_[upper.astype(int)])
+
+
+def public_set(bounds: Bounds) -> Domain:
+    """Return the domain itself, or the box with an intercept for lower, upper and response bounds.
+
+    Examples
+    --------
+    >>> public_set(([0.0], [1.0], (0.0, 10.0))).intercept
+    True
+    """
+    if isinstance(bounds, Box | Ball):
+        return bounds
+    if not isinstance(bounds, tuple | list) or len(bounds) != 3:
+        kind = type(bounds).__name__
+        raise InputError(f"domain is of type {kind}: give Box, Ball, or lower, upper and response bounds")
+    lower, upper, response = bounds
+    return Box(lower, upper, response, intercept=True)
+
+
+def _table(X: Any) -> FloatArray:
+    rows = np.asarray(checks.numeric(X, "X"), dtype=np.float64)
+    if rows.ndim != 2:
+        raise InputError(f"X has shape {rows.shape}: give one row per record and one column per predictor")
+    checks.all_finite(rows, "X")
+    return rows

@@ -1,0 +1,183 @@
+"""Random draws. One helper turns every seed into a generator; nothing uses numpy's global state.
+
+The draws are floating-point simulations of the laws in the proofs. They are right for studying a mechanism.
+Floating-point numbers have gaps, so the last bits of a released number can betray the input even where the
+real-valued law would not; a deployment should draw with a library built for that.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpreg import checks
+from dpreg.checks import FloatArray, InputError
+
+RandomState = int | np.random.SeedSequence | np.random.Generator | None
+
+
+def generator(random_state: RandomState = None) -> np.random.Generator:
+    """Return the generator for a seed, a seed sequence, a generator, or fresh entropy for `None`.
+
+    Examples
+    --------
+    >>> float(generator(7).random()) == float(generator(7).random())
+    True
+    """
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return np.random.default_rng(seed_sequence(random_state))
+
+
+def repeatable(random_state: RandomState = None) -> np.random.SeedSequence:
+    """Return a seed for draws that are made more than once; that of a generator is drawn from it.
+
+    Examples
+    --------
+    >>> seed = repeatable(np.random.default_rng(1))
+    >>> float(generator(seed).random()) == float(generator(seed).random())
+    True
+    """
+    if isinstance(random_state, np.random.Generator):
+        return np.random.SeedSequence(random_state.integers(2**32, size=8).tolist())
+    return seed_sequence(random_state)
+
+
+def spawn(random_state: RandomState, *keys: int) -> np.random.Generator:
+    """Return the generator of one task, named by `keys`: the same however many tasks run, and in which order.
+
+    Examples
+    --------
+    >>> float(spawn(7, 2).random()) == float(spawn(7, 2).random())
+    True
+    """
+    root = seed_sequence(random_state)
+    keys = tuple(checks.count(key, "key", 0) for key in keys)
+    return np.random.default_rng(np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, *keys)))
+
+
+def laplace(scale: ArrayLike, shape: tuple[int, ...], random_state: RandomState = None) -> FloatArray:
+    """Draw independent Laplace variables with density exp(-|z| / scale) / (2 scale).
+
+    Parameters
+    ----------
+    scale : array broadcastable to `shape`; zero gives exactly zero
+    shape : tuple of int
+    random_state : None, int, SeedSequence or Generator
+
+    Examples
+    --------
+    >>> laplace([0.0, 1.0], (2,), random_state=1)[0]
+    np.float64(0.0)
+    """
+    b = _scales(scale, shape)
+    return np.asarray(generator(random_state).laplace(size=shape) * b)
+
+
+def gaussian(deviation: ArrayLike, shape: tuple[int, ...], random_state: RandomState = None) -> FloatArray:
+    """Draw independent normal variables with mean zero and these standard deviations.
+
+    Parameters
+    ----------
+    deviation : array broadcastable to `shape`; zero gives exactly zero
+    shape : tuple of int
+    random_state : None, int, SeedSequence or Generator
+
+    Examples
+    --------
+    >>> gaussian([0.0, 1.0], (2,), random_state=1)[0]
+    np.float64(0.0)
+    """
+    sigma = _scales(deviation, shape)
+    return np.asarray(generator(random_state).standard_normal(size=shape) * sigma)
+
+
+def geometric(alpha: float, shape: tuple[int, ...], random_state: RandomState = None) -> NDArray[np.int64]:
+    """Draw independent two-sided geometric integers: P(k) = (1 - alpha) / (1 + alpha) alpha^|k|.
+
+    Parameters
+    ----------
+    alpha : float
+        exp(-epsilon / sensitivity), between zero and one.
+    shape : tuple of int
+    random_state : None, int, SeedSequence or Generator
+
+    Examples
+    --------
+    >>> geometric(0.5, (1000,), random_state=1).dtype
+    dtype('int64')
+    """
+    if not 0 < checks.finite(alpha, "alpha") < 1:
+        raise InputError(f"alpha is {alpha:g}: give a number between zero and one")
+    rng = generator(random_state)
+    # The difference of two geometric variables with the same law is two-sided geometric.
+    return np.asarray(rng.geometric(1 - alpha, shape) - rng.geometric(1 - alpha, shape))
+
+
+def wishart(p: int, degrees: float, shape: tuple[int, ...] = (), random_state: RandomState = None) -> FloatArray:
+    """Draw Wishart matrices W_p(I, degrees), by Bartlett's decomposition.
+
+    Parameters
+    ----------
+    p : int
+        Rows and columns.
+    degrees : float
+        Degrees of freedom, above p - 1. With p + 1 of them the density is proportional to exp(-tr W / 2).
+    shape : tuple of int
+    random_state : None, int, SeedSequence or Generator
+
+    Returns
+    -------
+    array of shape (*shape, p, p)
+
+    Examples
+    --------
+    >>> wishart(3, 4, (2,), random_state=1).shape
+    (2, 3, 3)
+    """
+    checks.count(p, "p")
+    if not checks.finite(degrees, "degrees") > p - 1:
+        raise InputError(f"degrees is {degrees:g}: give more than p - 1 = {p - 1}")
+    rng = generator(random_state)
+    root = np.tril(rng.standard_normal((*shape, p, p)), -1)
+    diagonal = np.arange(p)
+    root[..., diagonal, diagonal] = np.sqrt(rng.chisquare(degrees - diagonal, (*shape, p)))
+    return np.asarray(root @ np.swapaxes(root, -1, -2))
+
+
+def laplace_cdf(x: ArrayLike, scale: float) -> FloatArray:
+    """Return the probability that a Laplace variable of this scale is at most x.
+
+    Examples
+    --------
+    >>> float(laplace_cdf(0.0, 3.0)), float(laplace_cdf(-2.06, 8.0).round(4))
+    (0.5, 0.3865)
+    """
+    z = np.asarray(x, dtype=np.float64) / checks.positive(scale, "scale")
+    tail = np.exp(-np.abs(z)) / 2
+    return np.asarray(np.where(z < 0, tail, 1 - tail))
+
+
+def seed_sequence(random_state: Any) -> np.random.SeedSequence:
+    """Return the seed sequence of a seed, or fresh entropy for `None`."""
+    if isinstance(random_state, np.random.SeedSequence):
+        return random_state
+    if random_state is None:
+        return np.random.SeedSequence()
+    if isinstance(random_state, np.random.Generator):
+        raise InputError("random_state is a Generator, whose state moves: give a seed to name tasks by")
+    if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer) or random_state < 0:
+        raise InputError(f"random_state is {random_state!r}: give None, a seed of at least zero, or a Generator")
+    return np.random.SeedSequence(int(random_state))
+
+
+def _scales(scale: ArrayLike, shape: tuple[int, ...]) -> FloatArray:
+    b = np.asarray(checks.numeric(scale, "scale"), dtype=np.float64)
+    if not np.isfinite(b).all() or (b < 0).any():
+        raise InputError("a scale of noise is negative or not finite: give numbers of at least zero")
+    try:
+        return np.broadcast_to(b, shape)  # a plain product would use one draw for several scales
+    except ValueError:
+        raise InputError(f"the scales have shape {b.shape} and the draws {shape}: ask for one draw per scale") from None

@@ -1,0 +1,1 @@
+"""From records to coefficients: domain, objective, laws of noise, release, repair, solve."""

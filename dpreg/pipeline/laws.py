@@ -1,0 +1,359 @@
+"""Laws of noise on a quadratic objective, and what they cost.
+
+A mechanism of the functional family is a choice of law, nothing else, and most are a choice of Laplace scales:
+`certify` says what any choice costs.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpreg import checks, noise
+from dpreg.checks import FloatArray, InputError, Neighbours
+from dpreg.pipeline.domain import Ball, Box, Domain
+from dpreg.pipeline.objective import SQUARED, TAYLOR, Loss, Quadratic
+from dpreg.pipeline.sensitivity import printed_linear, printed_logistic, worst_case
+
+Convention = Literal["monomial", "ordered", "copied", "triangle"]
+
+
+class Law(ABC):
+    """A law of the noise on a quadratic objective: how it is drawn, and what it costs.
+
+    Whatever needs to know something of the noise asks the law, and never what class it is of: so a new law is one
+    class, and goes wherever these go. `times(1 / epsilon)` is to cost epsilon times as much, as noise does that is
+    priced by a norm.
+    """
+
+    name: ClassVar[str]
+
+    norm: ClassVar[str]
+    """In which `certify` measures how far a record moves the objective."""
+
+    @property
+    @abstractmethod
+    def batch(self) -> tuple[int, ...]:
+        """Shape of a stack of laws, to be studied side by side; empty for one."""
+
+    @property
+    @abstractmethod
+    def p(self) -> int:
+        """Number of columns of the objectives it is for."""
+
+    @property
+    @abstractmethod
+    def scale(self) -> float:
+        """Scale of the noise on the last diagonal coefficient, for the ledger."""
+
+    @property
+    @abstractmethod
+    def deviation(self) -> FloatArray:
+        """Largest standard deviation of the noise on the diagonal of M; shape (...)."""
+
+    @property
+    @abstractmethod
+    def level(self) -> FloatArray:
+        """Root mean square eigenvalue of the noise on D M D, where D = diag(`columns`), for `repair.lift`; shape (...).
+
+        A law whose noise on M is not symmetric raises InputError.
+        """
+
+    @property
+    def columns(self) -> FloatArray:
+        """Weights of the columns, in which the noise on M is about as large in all directions; shape (p,)."""
+        return np.ones(self.p)
+
+    @property
+    def released(self) -> str:
+        """What goes out, for the ledger."""
+        return "quadratic objective"
+
+    @abstractmethod
+    def times(self, factor: ArrayLike) -> Law:
+        """Return the noise multiplied by a number, or stacked along the shape of an array of numbers."""
+
+    @abstractmethod
+    def certify(self, domain: Domain, neighbours: Neighbours = "replace", loss: Loss = SQUARED) -> float:
+        """Return the epsilon of releasing an objective of this loss, or a proved upper bound of it."""
+
+    @abstractmethod
+    def perturb(self, objective: Quadratic, draws: tuple[int, ...], rng: np.random.Generator) -> Quadratic:
+        """Return the objective plus noise, with `draws` axes in front of the stack."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scales(Law):
+    """Laplace scales of the coefficients of a quadratic, or a stack of such choices.
+
+    Parameters
+    ----------
+    M : array of shape (..., p, p)
+        Scales of the quadratic coefficients. Only the upper triangle counts unless `ordered`.
+    v : array of shape (..., p)
+        Scales of the linear coefficients.
+    c : float
+        Scale of the constant; infinite means that it is withheld, which costs nothing.
+    ordered : bool
+        Draw independent noise for all p^2 entries of M instead of copying the upper triangle down.
+
+    Notes
+    -----
+    A scale of zero releases the number as it is; `certify` then demands that no neighbour can change it.
+
+    Examples
+    --------
+    >>> unit_scales("monomial", 2).M.tolist()
+    [[1.0, 0.5], [0.5, 1.0]]
+    """
+
+    M: FloatArray
+    v: FloatArray
+    c: float = math.inf
+    ordered: bool = False
+    name: ClassVar[str] = "Laplace"
+    norm: ClassVar[str] = "weighted L1"
+
+    def __post_init__(self) -> None:
+        for name in ("M", "v"):
+            own = np.array(checks.numeric(getattr(self, name), name), dtype=np.float64)  # a copy nobody else can write
+            if np.isnan(own).any() or (own < 0).any():
+                raise InputError(f"the scales {name} hold a negative number or NaN: give numbers of at least zero")
+            own.flags.writeable = False
+            object.__setattr__(self, name, own)
+        if (np.ndim(self.c) or self.c != math.inf) and checks.finite(self.c, "c") < 0:
+            raise InputError(f"the scale c is {self.c:g}: give a number of at least zero, or infinity to withhold it")
+        object.__setattr__(self, "c", float(self.c))
+        if self.v.ndim == 0 or self.M.shape != (*self.v.shape, self.v.shape[-1]):
+            raise InputError(f"scales have shapes M {self.M.shape}, v {self.v.shape}: give (..., p, p) and (..., p)")
+
+    def times(self, factor: ArrayLike) -> Scales:
+        """Return the scales multiplied by a number, or stacked along the shape of an array of numbers."""
+        f = np.asarray(factor, dtype=np.float64)
+        if f.ndim and not math.isinf(self.c):
+            raise InputError("a stack of scales withholds the constant: leave c infinite")
+        c = self.c if math.isinf(self.c) else self.c * float(f)  # withheld stays withheld, whatever the factor
+        return Scales(f[..., None, None] * self.M, f[..., None] * self.v, c, self.ordered)
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """See `Law`."""
+        return self.v.shape[:-1]
+
+    @property
+    def p(self) -> int:
+        """See `Law`."""
+        return int(self.v.shape[-1])
+
+    @property
+    def scale(self) -> float:
+        """See `Law`."""
+        return float(self.M[..., -1, -1])
+
+    @property
+    def deviation(self) -> FloatArray:
+        """See `Law`."""
+        return np.asarray(math.sqrt(2) * np.diagonal(self.M, axis1=-2, axis2=-1).max(axis=-1))
+
+    @property
+    def level(self) -> FloatArray:
+        """See `Law`: the Frobenius norm over the root of p."""
+        if self.ordered:
+            raise InputError("the scales are ordered, so the noise on M is not symmetric: use ridge and trim")
+        upper = np.triu(self.M**2)
+        squares = 2 * upper.sum(axis=(-1, -2)) - np.trace(upper, axis1=-2, axis2=-1)
+        return np.asarray(np.sqrt(2 * squares / self.p))
+
+    @property
+    def released(self) -> str:
+        """See `Law`."""
+        return "quadratic objective" if math.isinf(self.c) else "quadratic objective with its constant"
+
+    def cost(self, loss: Loss = SQUARED) -> FloatArray:
+        """Return the cost of a unit change of each entry of zz', of shape (p + 1, p + 1); see `sensitivity`."""
+        if self.batch:
+            raise InputError(f"scales are stacked with shape {self.batch}: certify one choice at a time")
+        A = np.zeros((self.p + 1, self.p + 1))
+        with np.errstate(divide="ignore"):
+            inverse = loss.square / self.M
+            A[0, 1:] = A[1:, 0] = abs(loss.cross) / 2 / self.v  # entry (0, j) of zz' and its mirror image
+            A[0, 0] = np.divide(abs(loss.constant), self.c)
+        if self.ordered:
+            A[1:, 1:] = (inverse + inverse.T) / 2
+        else:
+            upper = np.triu(inverse, 1) / 2
+            A[1:, 1:] = upper + upper.T + np.diag(np.diag(inverse))
+        return A
+
+    def certify(self, domain: Domain, neighbours: Neighbours = "replace", loss: Loss = SQUARED) -> float:
+        """Return the largest privacy loss, or the bound of it that `sensitivity.worst_case` proves."""
+        A = self.cost(loss)
+        if loss.labels and checks.neighbours(neighbours) == "replace":
+            A[0, 0] = 0.0  # t^2 is one for every record, so replacing one changes nothing
+        return worst_case(A, domain, neighbours)
+
+    def perturb(self, objective: Quadratic, draws: tuple[int, ...], rng: np.random.Generator) -> Quadratic:
+        """Add independent noise: to the upper triangle of M, copied down, unless `ordered`, and to v."""
+        batch = (*draws, *np.broadcast_shapes(objective.batch, self.batch))
+        if self.ordered:
+            change = noise.laplace(self.M, (*batch, self.p, self.p), rng)
+        else:
+            change = _copy_down(np.triu_indices(self.p), self.M, (*batch, self.p, self.p), rng)
+        # A copied draw on unequal twins would publish their difference without noise.
+        M = (objective.M if self.ordered else objective.symmetric) + change
+        v = objective.v + noise.laplace(self.v, (*batch, self.p), rng)
+        withheld = math.isinf(self.c)
+        c = np.zeros(batch) if withheld else objective.c + noise.laplace(self.c, batch, rng)
+        return Quadratic(M, v, c)
+
+
+def unit_scales(
+    convention: Convention,
+    p: int,
+    *,
+    constant: bool = False,
+    public_count: bool = False,
+    loss: Loss = SQUARED,
+) -> Scales:
+    """Return scales for noise of scale one on the numbers a release convention publishes.
+
+    Parameters
+    ----------
+    convention : {"monomial", "ordered", "copied", "triangle"}
+        `monomial`: one draw per monomial, so 2 M_jk gets it and M_jk half of it (001, Algorithm 1).
+        `ordered`: one draw for each of the p^2 entries of M (000 without symmetrising).
+        `copied`: one draw per entry of the upper triangle, copied down (001, Section 6.1).
+        `triangle`: the same, and for least squares the draw goes on sum x t instead of 2 sum x t.
+    p : int
+        Number of columns.
+    constant : bool
+        Release the degree-zero coefficient too.
+    public_count : bool
+        The first column is the constant and n is public: M_00 needs no noise.
+    loss : Loss
+
+    Examples
+    --------
+    >>> unit_scales("triangle", 2).M.tolist(), unit_scales("triangle", 2).v.tolist()
+    ([[1.0, 1.0], [1.0, 1.0]], [2.0, 2.0])
+    """
+    checks.choice(convention, ("monomial", "ordered", "copied", "triangle"), "convention")
+    ones = np.ones((checks.count(p, "p"), p))
+    M = (ones + np.eye(p)) / 2 if convention == "monomial" else ones
+    if public_count:
+        M[0, 0] = 0.0
+    v = np.full(p, 2.0 if convention == "triangle" and not loss.labels else 1.0)
+    return Scales(M, v, 1.0 if constant else math.inf, ordered=convention == "ordered")
+
+
+def functional(
+    domain: Domain,
+    epsilon: ArrayLike,
+    *,
+    sensitivity: Literal["tight", "printed"] = "tight",
+    convention: Convention = "triangle",
+    neighbours: Neighbours = "replace",
+    constant: bool = False,
+    loss: Loss = SQUARED,
+) -> Scales:
+    """Return the scales of the functional mechanism: one common scale, sensitivity over epsilon.
+
+    Parameters
+    ----------
+    domain : Domain
+    epsilon : float or array
+        An array gives one choice of scales per entry, stacked, for studying them side by side.
+    sensitivity : {"tight", "printed"}
+        `tight` is the proved worst case of the numbers released; `printed` is 2 (p + 1)^2 for least squares (001,
+        Section 4.2) and p^2 / 4 + 3 p for labels (Section 5.3).
+    convention : {"monomial", "ordered", "copied", "triangle"}
+        See `unit_scales`.
+    neighbours : {"replace", "add_remove"}
+    constant : bool
+        Release the degree-zero coefficient too, as the papers' Algorithm 1 does.
+    loss : Loss
+        `printed` knows SQUARED and TAYLOR.
+
+    Raises
+    ------
+    InputError
+        For an epsilon that is not a finite number above zero, or an unknown choice.
+
+    Examples
+    --------
+    >>> from dpreg.pipeline.domain import Box
+    >>> box = Box([-1.0], [1.0], response=(-1.0, 1.0))
+    >>> float(functional(box, 1.0, sensitivity="printed", convention="monomial").M[0, 0])
+    8.0
+    >>> float(functional(box, 1.0, convention="monomial").M[0, 0])
+    4.0
+    """
+    budgets = checks.epsilons(epsilon)
+    checks.instance(domain, (Box, Ball), "domain")
+    checks.choice(sensitivity, ("tight", "printed"), "sensitivity")
+    checks.neighbours(neighbours)
+    tight = sensitivity == "tight"
+    public = tight and domain.intercept and neighbours == "replace"
+    checks.instance(loss, Loss, "loss")
+    unit = unit_scales(convention, domain.p, constant=constant, public_count=public, loss=loss)
+    if not tight and loss not in (SQUARED, TAYLOR):
+        raise InputError(f"no paper prints a sensitivity for {loss}: use sensitivity='tight'")
+    # The papers have no constant column; where there is one, it counts as one more predictor.
+    printed = printed_logistic if loss.labels else printed_linear
+    bound = certify(unit, domain, neighbours, loss) if tight else printed(domain.p)
+    with np.errstate(over="ignore"):
+        factor = bound / budgets
+        if not np.isfinite(factor * unit.v.max()).all():
+            raise InputError(f"epsilon is {budgets.min():g}, and its scales exceed every float: give a larger one")
+    return unit.times(factor)
+
+
+def certify(law: Law, domain: Domain, neighbours: Neighbours = "replace", loss: Loss = SQUARED) -> float:
+    """Return the epsilon of releasing an objective with this noise.
+
+    Parameters
+    ----------
+    law : Law
+        Such as Scales.
+    domain : Box or Ball
+    neighbours : {"replace", "add_remove"}
+    loss : Loss
+
+    Returns
+    -------
+    float
+        The largest privacy loss, or a proved upper bound of it (see `sensitivity.worst_case`); infinite if a
+        number that a record can change is released without noise.
+
+    Examples
+    --------
+    The printed noise of 001 gives twice the privacy it promises on the box.
+
+    >>> from dpreg.pipeline.domain import Box
+    >>> box = Box([-1.0, -1.0], [1.0, 1.0], response=(-1.0, 1.0))
+    >>> certify(functional(box, 1.0, sensitivity="printed", convention="monomial"), box)
+    0.5
+    """
+    if not isinstance(law, Law):
+        raise InputError(f"scales is a {type(law).__name__}: give a law of noise, such as functional(domain, epsilon)")
+    checks.instance(loss, Loss, "loss")
+    checks.instance(domain, (Box, Ball), "domain")
+    if law.p != domain.p:
+        raise InputError(f"the noise has {law.p} columns and the domain {domain.p}: match them")
+    return law.certify(domain, neighbours, loss)
+
+
+def _copy_down(
+    upper: tuple[np.ndarray, np.ndarray], scales: FloatArray, shape: tuple[int, ...], rng: np.random.Generator
+) -> FloatArray:
+    """Draw the upper triangle and mirror it."""
+    drawn = noise.laplace(scales[..., upper[0], upper[1]], (*shape[:-2], len(upper[0])), rng)
+    out = np.empty(shape)
+    out[..., upper[0], upper[1]] = drawn
+    out[..., upper[1], upper[0]] = drawn
+    return out

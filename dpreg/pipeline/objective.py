@@ -1,0 +1,298 @@
+"""Objectives that add over records: the coefficients of f(theta) = theta' M theta + v' theta + c."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpreg import checks
+from dpreg.checks import FloatArray, InputError
+from dpreg.pipeline import stream
+from dpreg.pipeline.domain import BLOCK, Domain
+
+FLAT = 1e-12  # of the largest: an eigenvalue or score this small is zero but for rounding, which must not decide
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What one record (t, x) adds to an objective: square z^2 + cross t z + constant t^2 at z = x' theta.
+
+    So the coefficients of every objective here are the entries of sum (t, x)(t, x)', each times a number.
+
+    Parameters
+    ----------
+    square, cross, constant : float
+        `square` is above zero.
+    labels : bool
+        The response is one of two labels, scaled to -1 and 1, so t^2 is one for every record.
+
+    Examples
+    --------
+    >>> SQUARED.square, SQUARED.cross, TAYLOR.square, TAYLOR.cross
+    (1.0, -2.0, 0.125, -0.5)
+    """
+
+    square: float
+    cross: float
+    constant: float
+    labels: bool = False
+
+    def __post_init__(self) -> None:
+        checks.positive(self.square, "square")
+        checks.finite(self.cross, "cross")
+        checks.finite(self.constant, "constant")
+
+
+SQUARED = Loss(1.0, -2.0, 1.0)  # (t - z)^2
+# log(1 + e^z) - y z with y = (t + 1) / 2, to the second order around z = 0 (001, Eq. 9)
+TAYLOR = Loss(1 / 8, -1 / 2, math.log(2), labels=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Quadratic:
+    """The coefficients of f(theta) = theta' M theta + v' theta + c, or a stack of them.
+
+    Adding two of them adds the functions, so shards of a data set merge with `+` and folds leave with `-`.
+
+    Parameters
+    ----------
+    M : array of shape (..., p, p)
+    v : array of shape (..., p)
+    c : array of shape (...)
+    domain : Domain, optional
+        The public set the records were clipped to. Only an objective that knows it can be released:
+        its sensitivity follows from it. A noisy objective has none.
+    loss : Loss
+        What was added up. It counts only beside a domain.
+
+    Examples
+    --------
+    >>> f = Quadratic(np.eye(2), np.array([-2.0, 0.0]), np.array(1.0))
+    >>> float(f([1.0, 0.0])), float((f + f)([1.0, 0.0]))
+    (0.0, 0.0)
+    """
+
+    M: FloatArray
+    v: FloatArray
+    c: FloatArray
+    domain: Domain | None = None
+    loss: Loss = SQUARED
+
+    def __post_init__(self) -> None:
+        for name in ("M", "v", "c"):
+            view = np.asarray(checks.numeric(getattr(self, name), name), dtype=np.float64).view()
+            if not np.isfinite(view).all():
+                raise InputError(f"{name} holds NaN or an infinity: build it from finite records and finite noise")
+            view.flags.writeable = False
+            object.__setattr__(self, name, view)
+        p = self.v.shape[-1] if self.v.ndim else 0
+        if p == 0 or self.M.shape != (*self.c.shape, p, p) or self.v.shape != (*self.c.shape, p):
+            raise InputError(
+                f"M, v and c have shapes {self.M.shape}, {self.v.shape} and {self.c.shape}: "
+                "give (..., p, p), (..., p) and (...)"
+            )
+        if self.domain is not None:
+            checks.instance(self.domain, Domain, "domain")
+        if self.domain is not None and self.domain.p != p:
+            raise InputError(f"the objective has {p} columns and its domain {self.domain.p}: match them")
+
+    @property
+    def p(self) -> int:
+        """Number of coefficients theta."""
+        return int(self.v.shape[-1])
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """Shape of the stack; empty for a single function."""
+        return self.c.shape
+
+    @property
+    def symmetric(self) -> FloatArray:
+        """(M + M') / 2, the part of M the function depends on; shape (..., p, p)."""
+        return np.asarray((self.M + np.swapaxes(self.M, -1, -2)) / 2)
+
+    def __call__(self, theta: ArrayLike) -> FloatArray:
+        """Return f(theta) for theta of shape (..., p), broadcast against the stack."""
+        t = np.asarray(checks.numeric(theta, "theta"), dtype=np.float64)
+        if t.ndim == 0 or t.shape[-1] != self.p:
+            raise InputError(f"theta has shape {t.shape}: give {self.p} entries on its last axis")
+        quadratic = ((self.M @ t[..., None])[..., 0] * t).sum(axis=-1)
+        return np.asarray(quadratic + (self.v * t).sum(axis=-1) + self.c)
+
+    def __getitem__(self, index: Any) -> Quadratic:
+        """Index the stack, as with an array; `None` adds an axis."""
+        stack = index if isinstance(index, tuple) else (index,)
+        if not any(part is ... for part in stack):
+            stack = (*stack, ...)
+        every = slice(None)  # the coefficients' own axes are none of the stack's, so an ellipsis must not reach them
+        return Quadratic(self.M[(*stack, every, every)], self.v[(*stack, every)], self.c[stack], self.domain, self.loss)
+
+    def __add__(self, other: Quadratic) -> Quadratic:
+        return self._combine(other, 1.0)
+
+    def __sub__(self, other: Quadratic) -> Quadratic:
+        return self._combine(other, -1.0)
+
+    def _combine(self, other: Quadratic, sign: float) -> Quadratic:
+        if not isinstance(other, Quadratic):
+            return NotImplemented
+        if self.domain != other.domain or self.p != other.p:
+            raise InputError("the two objectives come from different domains: scale both with the same one")
+        if self.loss != other.loss:
+            raise InputError("the two objectives add up different losses: build both with the same one")
+        M, v, c = self.M + sign * other.M, self.v + sign * other.v, self.c + sign * other.c
+        return Quadratic(M, v, c, self.domain, self.loss)
+
+    def sum(self) -> Quadratic:
+        """Add up the leading axis of the stack."""
+        if not self.batch:
+            raise InputError("the objective is a single one, without a stack to add up: index it with None first")
+        return Quadratic(self.M.sum(axis=0), self.v.sum(axis=0), self.c.sum(axis=0), self.domain, self.loss)
+
+
+def linear(X: ArrayLike, y: ArrayLike, domain: Domain) -> Quadratic:
+    """Return the least-squares objective sum (y - x' theta)^2 of the clipped, scaled records.
+
+    Parameters
+    ----------
+    X, y : arrays of shape (n, d) and (n,), in the user's units
+        In memory, or Dask arrays: see `moments`.
+    domain : Domain
+        Public bounds of both.
+
+    Returns
+    -------
+    Quadratic
+        M = Z'Z, v = -2 Z't, c = t't in scaled units (000, Eq. 8).
+
+    Raises
+    ------
+    InputError
+        For NaN, infinities, text, wrong shapes, or fewer than two records.
+
+    Examples
+    --------
+    The three records of 001's example in Section 4.2.
+
+    >>> from dpreg.pipeline.domain import Box
+    >>> f = linear([[1.0], [0.9], [-0.5]], [0.4, 0.3, -1.0], Box([-1.0], [1.0], response=(-1.0, 1.0)))
+    >>> f.M.round(2).tolist(), f.v.round(2).tolist(), float(f.c.round(2))
+    ([[2.06]], [-2.34], 1.25)
+    """
+    return from_gram(moments(X, y, domain), domain)
+
+
+def logistic(X: ArrayLike, y: ArrayLike, domain: Domain, loss: Loss = TAYLOR) -> Quadratic:
+    """Return a quadratic stand-in for the logistic objective sum log(1 + e^(x' theta)) - y x' theta.
+
+    Parameters
+    ----------
+    X, y : arrays of shape (n, d) and (n,), in the user's units
+        In memory, or Dask arrays: see `moments`. The response is one of two labels, the ends of `domain.response`; 001
+        has 0 and 1.
+    domain : Domain
+    loss : Loss
+        Which quadratic; the default is 001's, to the second order around zero (Eq. 9).
+
+    Raises
+    ------
+    InputError
+        If a response is not a label, or as in `linear`.
+
+    Examples
+    --------
+    >>> from dpreg.pipeline.domain import Box
+    >>> f = logistic([[1.0], [-1.0]], [1, 0], Box([-1.0], [1.0], response=(0, 1)))
+    >>> f.M.tolist(), f.v.tolist(), round(float(f.c), 4)
+    ([[0.25]], [-1.0], 1.3863)
+    """
+    checks.instance(loss, Loss, "loss")
+    if not loss.labels:
+        raise InputError("the loss is not one of labels: give TAYLOR, or another quadratic for the logistic loss")
+    return from_gram(moments(X, y, domain, labels=True), domain, loss)
+
+
+def check_labels(y: ArrayLike, domain: Domain) -> None:
+    """Raise `InputError` unless every response is one of the two labels at the ends of `domain.response`."""
+    target = np.asarray(checks.numeric(y, "y"))
+    low, high = domain.response
+    if (other := target[(target != low) & (target != high)]).size:
+        raise InputError(f"y holds {other.flat[0]}: give one of the two labels {domain.response} of the domain")
+
+
+def moments(X: ArrayLike, y: ArrayLike, domain: Domain, *, labels: bool = False) -> FloatArray:
+    """Return sum (t, x)(t, x)' of the clipped, scaled records, of shape (p + 1, p + 1), the response first.
+
+    Rows are read once, block by block: memory beyond the input is one block.
+
+    Parameters
+    ----------
+    X, y : arrays of shape (n, d) and (n,), in the user's units
+        Or Dask arrays, such as `stream.parquet` returns: then memory is that of the chunks being worked on. Their sum
+        is that of the same rows in memory but for rounding, because chunks are added in another order.
+    domain : Domain
+    labels : bool
+        Refuse a response that is not one of the two ends of `domain.response`.
+
+    Examples
+    --------
+    >>> from dpreg.pipeline.domain import Box
+    >>> moments([[1.0], [0.5]], [1.0, -1.0], Box([-1.0], [1.0], response=(-1.0, 1.0))).tolist()
+    [[2.0, 0.5], [0.5, 1.25]]
+    """
+    checks.instance(domain, Domain, "domain")
+    add = partial(_moments, domain=domain, labels=checks.flag(labels, "labels"))
+    if stream.lazy(X) or stream.lazy(y):
+        return stream.add_up(add, X, y, domain.d, domain.p + 1)
+    return add(*checks.rows(X, y, domain.d), 0)
+
+
+def _moments(rows: NDArray[Any], target: NDArray[Any], first: int, domain: Domain, labels: bool) -> FloatArray:
+    block = np.empty((min(BLOCK, len(rows)), domain.p + 1))
+    gram = np.zeros((domain.p + 1, domain.p + 1))
+    for start in range(0, len(rows), BLOCK):
+        part = block[: min(BLOCK, len(rows) - start)]
+        if labels:
+            check_labels(target[start : start + BLOCK], domain)
+        domain.scale_block(rows[start : start + BLOCK], target[start : start + BLOCK], part, first + start)
+        gram += part.T @ part
+    return gram
+
+
+def from_gram(gram: FloatArray, domain: Domain, loss: Loss = SQUARED) -> Quadratic:
+    """Return the objective for the moments of (t, Z), of shape (..., p + 1, p + 1).
+
+    For a loss of labels the first of them must be the number of records, exactly: scaled labels are exactly -1 and 1.
+    """
+    M, v = loss.square * gram[..., 1:, 1:], loss.cross * gram[..., 0, 1:]
+    return Quadratic(M, v, loss.constant * gram[..., 0, 0], domain, loss)
+
+
+def merge(shards: Iterable[Quadratic]) -> Quadratic:
+    """Add up the objectives of disjoint shards of one data set.
+
+    Nothing can tell here that they are disjoint. A record in two shards counts twice, and then moves the sum by twice
+    the sensitivity that `laws.certify` knows.
+
+    Examples
+    --------
+    >>> from dpreg.pipeline.domain import Box
+    >>> box = Box([0.0], [1.0], response=(0.0, 1.0))
+    >>> parts = [linear([[0.1], [0.9]], [0.2, 0.8], box), linear([[0.4], [0.5]], [0.3, 0.6], box)]
+    >>> whole = linear([[0.1], [0.9], [0.4], [0.5]], [0.2, 0.8, 0.3, 0.6], box)
+    >>> bool(np.allclose(merge(parts).M, whole.M))
+    True
+    """
+    parts = list(shards)
+    if not parts or not all(isinstance(part, Quadratic) for part in parts):
+        raise InputError("shards must be objectives, and at least one: give what objective.linear returns")
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total

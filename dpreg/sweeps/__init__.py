@@ -1,0 +1,1 @@
+"""Experiments over splits, methods and budgets, from fold moments."""

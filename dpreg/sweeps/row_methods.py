@@ -1,0 +1,211 @@
+"""Methods that read rows, for sweeps: Newton, objective perturbation, and regression on histograms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import cast, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpreg import checks
+from dpreg.checks import FloatArray, InputError, Neighbours
+from dpreg.mechanisms import filter_priority as fp
+from dpreg.mechanisms import grid, histogram
+from dpreg.mechanisms import objective_perturbation as op
+from dpreg.mechanisms.grid import Grid
+from dpreg.mechanisms.histogram import Cells, Histogram, Mode, NoisyGrid
+from dpreg.pipeline import logistic, repair, solve
+from dpreg.pipeline.domain import Ball, Box
+from dpreg.pipeline.objective import TAYLOR, from_gram
+from dpreg.sweeps.methods import RowMethod
+from dpreg.sweeps.splits import Partition
+
+FINEST = 16  # cells per axis at most for Filter-Priority: on native domains it returns noise only
+
+Publish = Callable[[Histogram, float, np.random.Generator], Cells]
+
+
+def logistic_regression(name: str = "no privacy", *, repeats: int | None = None) -> RowMethod:
+    """Return the method that minimises the logistic loss itself, by Newton's method.
+
+    Examples
+    --------
+    >>> logistic_regression().private
+    False
+    """
+
+    def fit(partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
+        start = solve.minimise(partition.train(TAYLOR))[0, 0]
+        found = []
+        for X, y in partition.training_rows():
+            Z, _ = partition.domain.scale(X, y)
+            start = logistic.fit(Z, y == partition.domain.response[1], start=start)  # splits share most records
+            found.append(start)
+        return np.array(found)[:, None]
+
+    return RowMethod(name, fit, private=False, repeats=repeats)
+
+
+def objective_perturbation(
+    name: str = "objective perturbation", *, neighbours: Neighbours = "replace", repeats: int | None = None
+) -> RowMethod:
+    """Return the method of Chaudhuri and others, which 001 excludes: see `mechanisms.objective_perturbation`.
+
+    Examples
+    --------
+    >>> objective_perturbation(repeats=4).repeats
+    4
+    """
+    checks.neighbours(neighbours)
+
+    def fit(partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
+        domain = partition.domain
+        assert isinstance(domain, Box | Ball)
+        one = partial(op.objective_perturbation, neighbours=neighbours, random_state=rng)
+        return np.array([[one(X, y, domain, e)[0] for e in epsilons] for X, y in partition.training_rows()])
+
+    return RowMethod(name, fit, repeats=repeats)
+
+
+def dpme(
+    name: str = "DPME",
+    *,
+    mode: Mode = "clip",
+    labels: bool = False,
+    values: Sequence[int | None] | None = None,
+    c_h: float = 1.0,
+    neighbours: Neighbours = "replace",
+    repeats: int | None = None,
+) -> RowMethod:
+    """Return regression on a noisy histogram of all cells, as many per axis as `grid.bandwidth` says.
+
+    Parameters
+    ----------
+    name : str
+    mode : {"clip", "signed", "threshold"}
+        As in `histogram.dpme`. Signed counts may make the moments indefinite: they are then trimmed at one standard
+        deviation of the noise.
+    labels : bool
+        Logistic regression on two labels instead of least squares.
+    values : d numbers or None, optional
+        How many evenly spaced values each predictor can take, as in `grid.partition`. By default `grid.whole` of the
+        domain, as if all counted or coded something.
+    c_h : float
+    neighbours : {"replace", "add_remove"}
+    repeats : int, optional
+        As in `RowMethod`.
+
+    Examples
+    --------
+    >>> dpme(labels=True).name
+    'DPME'
+    """
+    if checks.choice(mode, get_args(Mode), "mode") == "signed" and labels:
+        raise InputError("mode is 'signed': negative weights can make the logistic loss unbounded, so choose 'clip'")
+    publish = partial(_dpme, mode=mode, neighbours=checks.neighbours(neighbours))
+    return RowMethod(name, _on_cells(name, publish, labels, values, c_h, signed=mode == "signed"), repeats=repeats)
+
+
+def filter_priority(
+    name: str = "FP",
+    *,
+    size: int | None = None,
+    labels: bool = False,
+    values: Sequence[int | None] | None = None,
+    neighbours: Neighbours = "replace",
+    repeats: int | None = None,
+) -> RowMethod:
+    """Return regression on what Filter-Priority publishes, with at most `FINEST` cells per axis.
+
+    Parameters
+    ----------
+    name : str
+    size : int, optional
+        Published cells at most; by default the number of training records, which is public.
+    labels, values, neighbours, repeats
+        As in `dpme`.
+
+    Examples
+    --------
+    >>> filter_priority(size=1000).private
+    True
+    """
+    if size is not None:
+        checks.count(size, "size")
+    publish = partial(_filter_priority, size=size, neighbours=checks.neighbours(neighbours))
+    return RowMethod(name, _on_cells(name, publish, labels, values, None), repeats=repeats)
+
+
+def _dpme(counts: Histogram, epsilon: float, rng: np.random.Generator, mode: Mode, neighbours: Neighbours) -> Cells:
+    return histogram.dpme(counts, epsilon, rng, mode=mode, neighbours=neighbours)
+
+
+def _filter_priority(
+    counts: Histogram, epsilon: float, rng: np.random.Generator, size: int | None, neighbours: Neighbours
+) -> Cells:
+    return fp.filter_priority(counts, epsilon, size or counts.n, rng, neighbours=neighbours)
+
+
+def _on_cells(
+    name: str,
+    publish: Publish,
+    labels: bool,
+    values: Sequence[int | None] | None,
+    c_h: float | None,
+    *,
+    signed: bool = False,
+) -> Callable[[Partition, FloatArray, np.random.Generator], FloatArray]:
+    """Return the fit: count the training records on a public grid, publish, and regress on the weighted cells.
+
+    On another scale of the same box the cells and their noise are the same, and the moments are a linear image. So
+    views of a partition share codes and moments; where eigenvalues are trimmed, or labels fitted, the scale matters.
+    """
+
+    def fit(partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
+        box, memo = partition.domain, partition.memo
+        checks.instance(box, Box, "domain")
+        assert isinstance(box, Box)
+
+        def counted(split: int, kept: NDArray[np.bool_], cells: Grid, on: Box) -> Histogram:
+            if cells not in memo:
+                memo[cells] = cells.codes(partition.X, partition.y)
+            if (cells, split, on) not in memo:  # once for all budgets
+                memo[cells, split, on] = histogram.tally(memo[cells][kept], replace(cells, domain=on))
+            return cast(Histogram, memo[cells, split, on])
+
+        found = []
+        for split, kept in enumerate(partition.training()):
+            cells, row = _grid(box.centred, int(kept.sum()), labels, values, c_h), []
+            for place, epsilon in enumerate(map(float, epsilons)):
+                if labels or signed:
+                    row.append(_solved(publish(counted(split, kept, cells, box), epsilon, rng), labels))
+                    continue
+                key = (name, repr(publish), cells, split, place, *epsilons)
+                if key not in memo:
+                    memo[key] = publish(counted(split, kept, cells, box.centred), epsilon, rng).moments()
+                f = from_gram(box.basis @ memo[key] @ box.basis.T, box)
+                row.append(solve.minimise(replace(f, domain=None)))
+            found.append(row)
+        return np.array(found)
+
+    return fit
+
+
+def _grid(box: Box, n: int, labels: bool, values: Sequence[int | None] | None, c_h: float | None) -> Grid:
+    known, response = grid.whole(box) if values is None else values, 2 if labels else None
+    if c_h is None:
+        return grid.partition(box, FINEST, values=known, response=response, cap=int(np.iinfo(np.int64).max))
+    return grid.partition(box, grid.bandwidth(n, box.d + 1, c_h), values=known, response=response)
+
+
+def _solved(cells: Cells, labels: bool) -> FloatArray:
+    """Return the fit where the scale matters: on signed counts, which may make M indefinite, or of labels."""
+    if labels:
+        return cells.logistic()
+    f = cells.objective()
+    if isinstance(cells, NoisyGrid) and np.linalg.eigvalsh(f.M)[0] <= 0:
+        f = repair.trim(f, cells.deviation)
+    return solve.minimise(f)

@@ -1,0 +1,275 @@
+"""The claims ledger: one record per published claim, read by the chapters, the ledger page and the tests."""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import pandas as pd
+import yaml
+
+from dpreg.checks import InputError
+from lib.pages import report
+
+CLAIMS = Path(__file__).resolve().parents[2] / "book" / "verdicts" / "claims"
+
+Verdict = Literal["holds", "holds, but loose", "typo", "holds with a change", "fails", "cannot be checked"]
+Outcome = Literal["reproduced", "in shape", "not reproduced"]
+Kind = Literal["definition", "theorem", "constant", "algorithm", "trend", "code"]
+PAPERS = {
+    "000": "Dandekar, Basu & Bressan (2018)",
+    "001": "Zhang et al. (2012)",
+    "002": "Dandekar, Basu & Bressan (slides)",
+    "003": "Park & Welling (2016)",
+    "004": "Fang et al. (2019)",
+}
+
+
+class LedgerError(AssertionError):
+    """A number in a chapter is not the one in the ledger."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One published claim and what became of it.
+
+    Parameters
+    ----------
+    id : str
+        Such as `FM-L5`; the evidence cell carries the tag `claim-fm-l5`.
+    paper, place : str
+        Number of the paper, and where in it.
+    kind : {"definition", "theorem", "constant", "algorithm", "trend", "code"}
+    claim : str
+        In our words.
+    verdict : {"holds", "holds, but loose", "typo", "holds with a change", "fails", "cannot be checked"}
+    truth : str
+        What is true instead, or why it holds.
+    chapter : str
+        Path of the chapter below `book/`, without extension; the claim's file says it.
+    test : str
+        `file.py::function` below `tests/` that checks the numbers independently of the chapter.
+    values : dict
+        The numbers the evidence cell must find, by name.
+    tolerance : float
+        Largest absolute difference allowed for each number.
+    settings : dict
+        Seed, repeats, neighbours: whatever the numbers depend on.
+    figure : str
+        The published figure or table it is about, such as "Fig. 4"; empty for a claim about none.
+    outcome : {"reproduced", "in shape", "not reproduced"}, optional
+        Of that figure, as far as the claim goes: its numbers or its statement found again, its shape, or neither.
+    """
+
+    id: str
+    paper: str
+    place: str
+    kind: Kind
+    claim: str
+    verdict: Verdict
+    truth: str
+    chapter: str
+    test: str
+    values: dict[str, float | bool | str]
+    tolerance: float = 0.0
+    settings: dict[str, Any] = field(default_factory=dict)
+    figure: str = ""
+    outcome: Outcome | None = None
+
+    def __post_init__(self) -> None:
+        for name, value, allowed in (
+            ("paper", self.paper, tuple(PAPERS)),
+            ("kind", self.kind, get_args(Kind)),
+            ("verdict", self.verdict, get_args(Verdict)),
+            ("outcome", self.outcome, get_args(Outcome) if self.figure else (None,)),
+        ):
+            if value not in allowed:
+                raise InputError(f"claim {self.id}: {name} is {value!r}, choose one of {', '.join(map(str, allowed))}")
+        if not self.values:
+            raise InputError(f"claim {self.id} has no values: give at least one number its cell must find")
+
+    @property
+    def tag(self) -> str:
+        """Tag of the evidence cell."""
+        return f"claim-{self.id.lower()}"
+
+    def differences(self, found: dict[str, Any]) -> list[str]:
+        """Return what differs between the numbers of the record and those found; empty if nothing does."""
+        missing = [f"{name} is missing" for name in self.values.keys() - found.keys()]
+        extra = [f"{name} is not in the ledger" for name in found.keys() - self.values.keys()]
+        return sorted(missing + extra) + [
+            f"{name} is {report.number(found[name], 6)}, the ledger says {report.number(expected, 6)}"
+            for name, expected in self.values.items()
+            if name in found and not _same(found[name], expected, self.tolerance)
+        ]
+
+
+@cache
+def load(path: Path = CLAIMS) -> dict[str, Claim]:
+    """Return all claims by id.
+
+    Parameters
+    ----------
+    path : Path
+        Folder with one file per chapter: `mechanisms/linear.yml` holds the claims of `book/mechanisms/linear.md`.
+
+    Raises
+    ------
+    InputError
+        For an unknown field or word, or an id used twice.
+    """
+    claims: dict[str, Claim] = {}
+    for file in sorted(path.rglob("*.yml")):
+        chapter = file.relative_to(path).with_suffix("").as_posix()
+        for record in _records(file):
+            try:
+                claim = Claim(chapter=chapter, **record)
+            except TypeError as error:
+                name = record.get("id") if isinstance(record, dict) else repr(record)
+                raise InputError(f"claim {name} in {file.name}: {error}") from error
+            if claim.id in claims:
+                raise InputError(f"claim {claim.id} stands twice: give each an id of its own")
+            claims[claim.id] = claim
+    return claims
+
+
+def _records(file: Path) -> list[Any]:
+    try:
+        records = yaml.safe_load(file.read_text(encoding="utf-8")) or []
+    except yaml.YAMLError as error:
+        raise InputError(f"{file.name} is not YAML: quote text that holds ': ' or ' #'. {error}") from error
+    if not isinstance(records, list):
+        raise InputError(f"{file.name} is not a list: start each claim with '- id:'")
+    return records
+
+
+def check(claim_id: str, **found: Any) -> None:
+    """Print the numbers of a claim, and raise `LedgerError` unless they are the ledger's.
+
+    Called by the evidence cell of the claim, whose printed line `pytest --nbval` then compares. On the user's own
+    extract (`lib.data.census`) other numbers are expected: they are printed as such, and the chapter goes on.
+    """
+    claims = load()
+    if claim_id not in claims:
+        raise InputError(f"there is no claim {claim_id!r}: add it to book/verdicts/claims/")
+    claim = claims[claim_id]
+    wrong = claim.differences(found)
+    if wrong and os.environ.get("CENSUS_EXTRACTS"):
+        print(f"{claim_id}, on other data than the ledger's: " + "; ".join(wrong))
+        return
+    if wrong:
+        raise LedgerError(f"{claim_id}: " + "; ".join(wrong))
+    print(f"{claim_id} ({claim.verdict}): " + ", ".join(f"{k} = {report.number(v)}" for k, v in found.items()))
+
+
+class Table:
+    """Claims as a table, for the end of a chapter and the ledger page."""
+
+    def __init__(self, claims: list[Claim], *, link: bool = False) -> None:
+        self.claims, self.link = claims, link
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{c.id} [{c.paper} {c.place}] {c.claim} -> {c.verdict}: {c.truth}" for c in self.claims)
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{name}</th>" for name in ("claim", "where", "it says", "verdict", "what is true"))
+        return (
+            f'<table class="ledger"><thead><tr>{head}</tr></thead><tbody>'
+            + "".join(self._row(claim) for claim in self.claims)
+            + "</tbody></table>"
+        )
+
+    def _row(self, claim: Claim) -> str:
+        name = html.escape(claim.id)
+        page = f"../{claim.chapter}.html" if self.link else ""
+        verdict = f'<span class="verdict {claim.verdict.replace(",", "").replace(" ", "-")}">{claim.verdict}</span>'
+        cells = (
+            f'<a href="{page}#{html.escape(claim.tag)}">{name}</a>',
+            f"{claim.paper}, {html.escape(claim.place)}",
+            html.escape(claim.claim),
+            verdict,
+            f'{html.escape(claim.truth)} <code class="test">{html.escape(claim.test)}</code>',
+        )
+        return f'<tr id="{name.lower()}">' + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+
+
+def box(chapter: str) -> Table:
+    """Return the claims a chapter settles.
+
+    Parameters
+    ----------
+    chapter : str
+        Path below `book/`, without extension.
+    """
+    claims = [claim for claim in load().values() if claim.chapter == chapter]
+    if not claims:
+        raise InputError(f"no claim names the chapter {chapter!r}: check its path, or add the claims it settles")
+    return Table(claims)
+
+
+def outcomes(chapter: str) -> pd.DataFrame:
+    """Return for each published figure of a chapter the claims that were reproduced, in shape only, or not.
+
+    Parameters
+    ----------
+    chapter : str
+        Path below `book/`, without extension.
+    """
+    figures: dict[str, list[Claim]] = {}
+    for claim in box(chapter).claims:
+        if claim.figure:
+            figures.setdefault(claim.figure, []).append(claim)
+    rows = [
+        [figure, *(", ".join(c.id for c in claims if c.outcome == outcome) or "-" for outcome in get_args(Outcome))]
+        for figure, claims in sorted(figures.items(), key=lambda item: _number(item[0]))
+    ]
+    return pd.DataFrame(rows, columns=["figure", *get_args(Outcome)])
+
+
+def settled(paper: str) -> Table:
+    """Return the claims of one paper in the order of its sections, each linked to its cell.
+
+    Parameters
+    ----------
+    paper : str
+        Its number, such as "001".
+    """
+    if paper not in PAPERS:
+        raise InputError(f"paper is {paper!r}: choose one of {', '.join(PAPERS)}")
+    claims = [claim for claim in load().values() if claim.paper == paper]
+    return Table(sorted(claims, key=lambda claim: _position(claim.place)), link=True)
+
+
+def counts() -> pd.DataFrame:
+    """Return how many claims of each paper have each verdict."""
+    verdicts = get_args(Verdict)
+    papers = [paper for paper in PAPERS if any(claim.paper == paper for claim in load().values())]
+    rows = [
+        [paper, *(sum(c.paper == paper and c.verdict == verdict for c in load().values()) for verdict in verdicts)]
+        for paper in papers
+    ]
+    return pd.DataFrame(rows, columns=["paper", *verdicts])
+
+
+def _position(place: str) -> list[int]:
+    """Return the first section or slide a place names, as numbers to sort by; an abstract comes first."""
+    found = re.search(r"(?:Sections?|slides?) (\d+(?:\.\d+)*)", place, re.IGNORECASE)
+    return [int(part) for part in found[1].split(".")] if found else [0]
+
+
+def _number(figure: str) -> list[int]:
+    return [int(digits) for digits in re.findall(r"\d+", figure)]
+
+
+def _same(found: Any, expected: Any, tolerance: float) -> bool:
+    if isinstance(expected, bool | str):
+        return bool(found == expected)
+    if isinstance(found, str):
+        return False
+    found, expected = float(found), float(expected)
+    return bool(found == expected or abs(found - expected) <= tolerance + 1e-12)

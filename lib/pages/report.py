@@ -1,0 +1,80 @@
+"""How numbers are printed: rounded, plain, and the same on every platform."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpreg import checks
+from dpreg.checks import InputError
+
+
+def number(value: Any, digits: int = 4) -> str:
+    """Return a number with `digits` significant digits, as text.
+
+    Integers and booleans stay whole, negative zero loses its sign, and exponents appear outside 1e-4 ... 1e6.
+
+    Examples
+    --------
+    >>> number(2 / 3), number(-0.0), number(1234567.0), number(3), number(float("inf"))
+    ('0.6667', '0', '1.235e+06', '3', 'inf')
+    """
+    checks.count(digits, "digits")
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, int | np.integer):
+        return f"{value:d}"
+    try:
+        x = float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"value is {value!r}: give a number, a boolean or text") from None
+    if not math.isfinite(x):
+        return str(x)
+    rounded = float(f"{x:.{digits}g}") + 0.0
+    if rounded == 0 or 1e-4 <= abs(rounded) < 1e6:
+        places = digits - 1 - (math.floor(math.log10(abs(rounded))) if rounded else 0)
+        text = f"{rounded:.{max(places, 0)}f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    return f"{x:.{digits - 1}e}"  # not `rounded`, which may have overflowed
+
+
+def table(frame: pd.DataFrame, digits: int = 4) -> pd.DataFrame:
+    """Return the frame with every number as `number` prints it, indexed by its first column.
+
+    Examples
+    --------
+    >>> table(pd.DataFrame({"d": [1, 2], "value": [0.123456, -0.0]})).value.tolist()
+    ['0.1235', '0']
+    """
+    if len(frame) > 60 or frame.shape[1] > 20:  # pandas would show, and the tests compare, a part only
+        raise InputError(f"the table has {len(frame)} rows and {frame.shape[1]} columns: give at most 60 and 20")
+    text = frame.map(lambda value: number(value, digits))
+    # The name of the first column stands over the index, in the one row of the header.
+    return text.set_index(text.columns[0]).rename_axis(index=None, columns=text.columns[0])
+
+
+def pivot(summary: pd.DataFrame, column: str = "median", digits: int = 4) -> pd.DataFrame:
+    """Return one column of `experiment.summarise` as a table: budgets down, methods across.
+
+    Methods without privacy have the same value in every row.
+
+    Examples
+    --------
+    >>> pivot(pd.DataFrame({"method": ["a", "b"], "epsilon": [1.0, np.inf], "median": [2.0, 3.0]})).values.tolist()
+    [['2', '3']]
+    """
+    if summary.duplicated(["method", "epsilon"]).any():
+        raise InputError("a method has several values at one epsilon: choose one metric")
+    order = list(dict.fromkeys(summary["method"]))
+    wide = summary.pivot(index="epsilon", columns="method", values=column)[order]
+    plain = wide.loc[np.inf] if np.inf in wide.index else pd.Series(dtype=float)
+    finite = wide.drop(index=np.inf, errors="ignore")
+    filled = finite if len(finite) else wide
+    filled = filled.fillna(plain).reset_index()
+    filled.columns.name = None
+    return table(filled, digits)

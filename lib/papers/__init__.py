@@ -1,0 +1,1 @@
+"""What the papers' own experiments need: their panels, protocols and measures."""

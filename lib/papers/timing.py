@@ -1,0 +1,176 @@
+"""How long one fit takes, from the user's rows to coefficients, and how often it reads them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import Literal, get_args
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.linear_model import LogisticRegression
+
+from dpreg import checks, noise
+from dpreg.checks import FloatArray
+from dpreg.noise import RandomState
+from dpreg.pipeline import logistic
+from dpreg.pipeline.domain import Domain
+from dpreg.pipeline.newton import newton as newton_method
+from dpreg.pipeline.objective import check_labels, from_gram, moments
+from dpreg.sweeps.methods import Method, RowMethod, check_methods
+from dpreg.sweeps.splits import Partition
+
+Solver = Literal["newton-cholesky", "lbfgs"]
+
+
+def fit_times(
+    methods: Sequence[Method | RowMethod],
+    X: ArrayLike,
+    y: ArrayLike,
+    domain: Domain,
+    epsilons: Sequence[float] = (0.8,),
+    *,
+    runs: int = 3,
+    random_state: RandomState = 0,
+) -> pd.DataFrame:
+    """Return the shortest time of one fit of all records, by method and budget, in seconds.
+
+    Clipping, scaling, and noise count; the test does not. The runs of the methods alternate, so that a busy machine
+    slows all of them.
+
+    Parameters
+    ----------
+    methods : sequence of Method or RowMethod
+    X, y : arrays of shape (n, d) and (n,), in the user's units
+    domain : Domain
+    epsilons : sequence of float
+        Methods without privacy are timed once.
+    runs : int
+    random_state : None, int or SeedSequence
+
+    Returns
+    -------
+    DataFrame with columns method, epsilon, seconds
+        Without privacy epsilon is infinite.
+
+    Examples
+    --------
+    >>> from lib.data.census import census
+    >>> from dpreg.sweeps.experiment import no_privacy
+    >>> data = census("US", 1000)
+    >>> frame = fit_times([no_privacy("least squares")], data.X, data.y, data.box())
+    >>> frame.columns.tolist(), bool(frame["seconds"][0] > 0)
+    (['method', 'epsilon', 'seconds'], True)
+    """
+    budgets = np.atleast_1d(checks.epsilons(epsilons))
+    checks.instance(domain, Domain, "domain")
+    check_methods(methods)
+    rows, target = checks.rows(X, y, domain.d)
+    root = noise.seed_sequence(random_state)
+    pairs = [(method, epsilon) for method in methods for epsilon in (budgets if method.private else [np.inf])]
+    times = np.full((checks.count(runs, "runs"), len(pairs)), np.inf)
+    for run in range(runs):
+        for k, (method, epsilon) in enumerate(pairs):
+            rng = noise.spawn(root, run, k)
+            start = time.perf_counter()
+            _fit(method, rows, target, domain, np.array([epsilon if method.private else 1.0]), rng)
+            times[run, k] = time.perf_counter() - start
+    keys = {"method": [method.name for method, _ in pairs], "epsilon": [float(epsilon) for _, epsilon in pairs]}
+    return pd.DataFrame(keys | {"seconds": times.min(axis=0)})
+
+
+def _fit(
+    method: Method | RowMethod,
+    X: FloatArray,
+    y: FloatArray,
+    domain: Domain,
+    epsilons: FloatArray,
+    rng: np.random.Generator,
+) -> FloatArray:
+    if isinstance(method, Method):
+        return method.fit(from_gram(moments(X, y, domain), domain, method.loss)[None, None], epsilons, rng)
+    return method.fit(_All(X, y, np.empty((len(y), 0)), domain, np.zeros(len(y), np.int16), ()), epsilons, rng)
+
+
+class _All(Partition):
+    """All records as the training set of one split, with no test set."""
+
+    def __post_init__(self) -> None:
+        pass
+
+    def training(self) -> Iterator[NDArray[np.bool_]]:
+        """Yield that all records are used."""
+        yield np.ones(len(self.y), dtype=bool)
+
+    def training_rows(self) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield all records, without a copy."""
+        yield self.X, self.y
+
+
+def scikit_learn(solver: Solver) -> RowMethod:
+    """Return logistic regression without privacy by one of scikit-learn's solvers, at its default tolerance.
+
+    Examples
+    --------
+    >>> scikit_learn("lbfgs").name
+    'scikit-learn, lbfgs'
+    """
+    checks.choice(solver, get_args(Solver), "solver")
+
+    def fit(partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
+        found = []
+        for X, y in partition.training_rows():
+            Z, _ = partition.domain.scale(X, y)
+            model = LogisticRegression(C=np.inf, fit_intercept=False, solver=solver, max_iter=1000)
+            found.append(model.fit(Z, y == partition.domain.response[1]).coef_)
+        return np.array(found)
+
+    return RowMethod(f"scikit-learn, {solver}", fit, private=False)
+
+
+def newton(name: str = "no privacy") -> RowMethod:
+    """Return logistic regression without privacy by `logistic.fit`, started at zero, as a single fit is.
+
+    Examples
+    --------
+    >>> newton().private
+    False
+    """
+
+    def fit(partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
+        pairs = partition.training_rows()
+        labels = partition.domain.response[1]
+        return np.array([[logistic.fit(partition.domain.scale(X, y)[0], y == labels)] for X, y in pairs])
+
+    return RowMethod(name, fit, private=False)
+
+
+def passes(X: ArrayLike, y: ArrayLike, domain: Domain, *, start: ArrayLike | None = None) -> int:
+    """Return how often Newton's method reads the records; a quadratic objective reads them once.
+
+    Parameters
+    ----------
+    X, y : arrays of shape (n, d) and (n,), in the user's units
+    domain : Domain
+    start : array of shape (p,), optional
+        Zero by default.
+
+    Examples
+    --------
+    >>> from lib.data.census import above, census
+    >>> data = above(census("US", 1000), 50_000)
+    >>> passes(data.X, data.y, data.box(intercept=True))
+    7
+    """
+    check_labels(y, domain)
+    Z, t = domain.scale(X, y)
+    count = 0
+
+    def blocks() -> Iterator[tuple[FloatArray, FloatArray, FloatArray]]:
+        nonlocal count
+        count += 1
+        yield Z, (t > 0).astype(np.float64), np.ones(len(t))
+
+    newton_method(blocks, Z.shape[1], start=start)
+    return count

@@ -1,0 +1,230 @@
+"""The panels of 001's accuracy figures: the methods in them, on the scaling of each, and one sweep for a point."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dpreg import checks
+from dpreg.checks import FloatArray, InputError
+from dpreg.mechanisms import wishart
+from dpreg.mechanisms.fm_recipes import PAPER, Recipe
+from dpreg.noise import RandomState
+from dpreg.pipeline.domain import Box
+from dpreg.pipeline.objective import SQUARED, Loss, Quadratic
+from dpreg.pipeline.solve import minimise
+from dpreg.sweeps.experiment import functional_mechanism, mechanism, no_privacy
+from dpreg.sweeps.methods import Method, RowMethod
+from dpreg.sweeps.row_methods import dpme, filter_priority, logistic_regression, objective_perturbation
+from dpreg.sweeps.scores import Metric
+from dpreg.sweeps.splits import Protocol
+from dpreg.sweeps.views import View, survey
+from lib.data.datasets import Dataset
+
+Lines = list[tuple[Box, list[Method | RowMethod]]]  # methods, by the box whose records they read
+
+ONCE, TWICE, TEN = 1, 2, 10  # partitions in which methods that are slow, or hardly vary, take part
+BEST = "this book's"
+READINGS = {  # of the scaling: from the corner, as footnote 1 of 001 has it, or to [-1, 1]; with a constant column
+    "as printed": (True, False),
+    "constant": (True, True),
+    "centred": (False, False),
+    "centred, constant": (False, True),
+}
+
+
+def published(data: Dataset, loss: Loss = SQUARED, *, centred: bool = False) -> Lines:
+    """Return the curves of 001's Figures 4 to 6, and some more: no noise, tight noise, and the best of this book.
+
+    All but the last are on 001's scaling, unless it is `centred`. For labels, tight noise and no noise give way to
+    Truncated and to the answer "no" for everybody.
+
+    Parameters
+    ----------
+    data : Dataset
+    loss : Loss
+        `TAYLOR` for labels.
+    centred : bool
+        Predictors in [-1, 1] and a constant column, noised like any other. 001 has [0, 1/sqrt(d)] and no constant.
+
+    Examples
+    --------
+    >>> from lib.data.census import census
+    >>> [[method.name for method in methods] for _, methods in published(census("US", 100))]
+    [['NoPrivacy', 'FM', 'FM, no noise', 'FM, tight', 'DPME', 'FP'], ["this book's"]]
+    """
+    _check(data, loss)
+    recipe = replace(PAPER, corner=not checks.flag(centred, "centred"), intercept=bool(centred))
+    box = data.box(corner=recipe.corner, intercept=recipe.intercept)
+    plain: Method | RowMethod
+    more: list[Method | RowMethod]
+    if loss.labels:
+        plain = logistic_regression("NoPrivacy", repeats=TWICE)
+        more = [no_privacy("Truncated", loss=loss), Method("always no", _zero, private=False, repeats=ONCE, loss=loss)]
+    else:
+        plain = no_privacy("NoPrivacy")
+        more = [Method("FM, no noise", partial(_no_noise, recipe=recipe)), functional_mechanism("FM, tight", box)]
+    rows = [dpme(labels=loss.labels, repeats=ONCE), filter_priority(labels=loss.labels, repeats=ONCE)]
+    return [(box, [plain, Method("FM", recipe.fit, loss=loss), *more, *rows]), _best(data, loss)]
+
+
+def variants(data: Dataset, loss: Loss = SQUARED) -> Lines:
+    """Return NoPrivacy and FM with printed and tight noise in each of `READINGS`, and the best of this book.
+
+    For labels, with objective perturbation, which 001 leaves out.
+
+    Parameters
+    ----------
+    data : Dataset
+    loss : Loss
+        `TAYLOR` for labels.
+
+    Examples
+    --------
+    >>> from lib.data.census import census
+    >>> [methods[1].name for _, methods in variants(census("US", 100))[:4]]
+    ['FM, as printed', 'FM, constant', 'FM, centred', 'FM, centred, constant']
+    """
+    _check(data, loss)
+    lines: Lines = []
+    for name, (corner, constant) in READINGS.items():
+        box = data.box(corner=corner, intercept=constant)
+        recipe = replace(PAPER, corner=corner, intercept=constant)
+        plain = f"NoPrivacy, {name}"
+        methods: list[Method | RowMethod] = [
+            logistic_regression(plain, repeats=TWICE) if loss.labels else no_privacy(plain),
+            Method(f"FM, {name}", recipe.fit, loss=loss),
+            functional_mechanism(f"FM, tight, {name}", box, loss=loss),
+        ]
+        if loss.labels:
+            methods.append(objective_perturbation(f"objective perturbation, {name}", repeats=ONCE))
+        lines.append((box, methods))
+    return [*lines, _best(data, loss)]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The lines of one panel of a figure, or of one point of each.
+
+    Parameters
+    ----------
+    data : Dataset
+    lines : list of (Box, methods), such as `published(data)`
+    epsilons : sequence of float
+    metric : {"mse", "misclassified"}
+    tags : dict, optional
+        Columns that the panel's rows get in the result, to tell them apart.
+
+    Examples
+    --------
+    >>> from lib.data.census import census
+    >>> data = census("US", 100)
+    >>> Panel(data, published(data), [0.8]).metric
+    'mse'
+    """
+
+    data: Dataset
+    lines: Lines
+    epsilons: Sequence[float]
+    metric: Metric = "mse"
+    tags: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        checks.instance(self.data, Dataset, "data")
+        checks.choice(self.metric, ("mse", "misclassified"), "metric")
+        if not self.lines:
+            raise InputError("lines is empty: give boxes with their methods, such as published(data)")
+
+
+def run(panels: Sequence[Panel], protocol: Protocol, *, random_state: RandomState = 0, jobs: int = 1) -> pd.DataFrame:
+    """Return the test error of every line, all on the same partitions, whose moments are added up once.
+
+    The unit of the mean square error is half the range of the response, squared, as 001 scales it to [-1, 1].
+
+    Parameters
+    ----------
+    panels : sequence of Panel
+        Of the same records: one data set has all the columns that the others have, and the responses may differ.
+    protocol : CrossValidation or Holdout
+    random_state : None, int or SeedSequence
+    jobs : int
+        As in `experiment.sweep`.
+
+    Returns
+    -------
+    DataFrame, as of `sweep`, with the columns of the panels' tags
+
+    Examples
+    --------
+    >>> from lib.data.census import census
+    >>> from dpreg.sweeps.experiment import CrossValidation
+    >>> data = census("US", 1000)
+    >>> lines = [(box, methods[:1]) for box, methods in published(data)]
+    >>> run([Panel(data, lines, [1.0])], CrossValidation(1))["method"].unique().tolist()
+    ['NoPrivacy', "this book's"]
+    """
+    for panel in panels:
+        checks.instance(panel, Panel, "a panel")
+    if not panels:
+        raise InputError("panels is empty: give at least one")
+    whole = max((panel.data for panel in panels), key=lambda data: len(data.names))
+    columns = [_columns(panel.data, whole) for panel in panels]
+    responses: dict[str, FloatArray] = {}
+    for panel in panels:
+        name, y = panel.data.response_name, panel.data.y
+        if not np.array_equal(responses.setdefault(name, y), y):
+            raise InputError(f"two panels have different responses named {name!r}: give each a name of its own")
+    views = [
+        View(
+            box,
+            methods,
+            panel.epsilons,
+            own,
+            [*responses].index(panel.data.response_name),
+            [panel.metric],
+            {**panel.tags, "unit": box.half_width**2 if panel.metric == "mse" else 1.0},
+        )
+        for panel, own in zip(panels, columns, strict=True)
+        for box, methods in panel.lines
+    ]
+    Y = np.column_stack([*responses.values()])
+    frame = survey(whole.X, Y, views, protocol, random_state=random_state, jobs=jobs)
+    return frame.assign(value=frame["value"] / frame["unit"]).drop(columns="unit")
+
+
+def _columns(part: Dataset, whole: Dataset) -> list[int]:
+    """Return where the predictors of `part` stand in `whole`, having checked that the records are the same."""
+    if missing := set(part.names) - set(whole.names):
+        raise InputError(f"the panels have no data set with all columns, as {min(missing)!r} shows: give one")
+    columns = [whole.names.index(name) for name in part.names]
+    if part.n != whole.n or not np.array_equal(part.X, whole.X[:, columns]):
+        raise InputError("the panels are of different records: give those of the same ones")
+    return columns
+
+
+def _check(data: Dataset, loss: Loss) -> None:
+    checks.instance(data, Dataset, "data")
+    checks.instance(loss, Loss, "loss")
+
+
+def _best(data: Dataset, loss: Loss) -> tuple[Box, list[Method | RowMethod]]:
+    box = data.box(intercept=True)
+    best = mechanism(BEST, box, wishart.difference(box, 1.0, loss=loss), loss=loss)
+    return box, [replace(best, repeats=TEN)]
+
+
+def _zero(train: Quadratic, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Answer zero, which is no label: a probability of one half does not exceed one half."""
+    return np.zeros((*train.batch, train.p))
+
+
+def _no_noise(train: Quadratic, epsilons: FloatArray, rng: np.random.Generator, recipe: Recipe) -> FloatArray:
+    """Minimise the exact objective with the ridge that 001 adds to the noisy one: its bias, and nothing else."""
+    assert isinstance(train.domain, Box)
+    scales = [recipe.scales(train.domain, epsilon, train.loss) for epsilon in epsilons]
+    return np.concatenate([minimise(recipe.repaired(train, one)) for one in scales], axis=1)

@@ -1,0 +1,325 @@
+"""Bounded objectives: the claims of 001, Section 6, and the mathematics of dpreg/pipeline/repair.py."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import integrate, stats
+
+from dpreg.checks import BudgetError, IndefiniteError, InputError, SolverError
+from dpreg.pipeline import repair
+from dpreg.pipeline.domain import Box
+from dpreg.pipeline.laws import Scales, functional, unit_scales
+from dpreg.pipeline.objective import Quadratic, linear
+from dpreg.pipeline.release import Budget, perturb, price
+from dpreg.pipeline.solve import minimise
+from lib.data.datasets import wine
+from lib.pages.claims import load
+
+LINE = Box([-1.0], [1.0], response=(-1.0, 1.0))
+ROWS = ([[1.0], [0.9], [-0.5]], [0.4, 0.3, -1.0])
+A, V = 2.06, -2.34  # 001's worked example
+entries = st.floats(-100, 100, allow_subnormal=False).map(lambda x: round(x, 3))
+
+
+def quadratic(M, v):
+    M = np.asarray(M, dtype=float)
+    return Quadratic(M, np.asarray(v, dtype=float), np.zeros(M.shape[:-2]))
+
+
+def value(claim, name):
+    return load()[claim].values[name]
+
+
+@st.composite
+def noisy(draw, least=1, most=5):
+    p = draw(st.integers(least, most))
+    M = draw(arrays(float, (p, p), elements=entries))
+    return quadratic(M, draw(arrays(float, (p,), elements=entries)))
+
+
+# --- claims
+
+
+def test_semidefinite_objective_is_bounded():
+    # (x + y)^2 - 2 (x + y) = (x + y - 1)^2 - 1
+    f = quadratic(np.ones((2, 2)), [-2, -2])
+    assert value("FM-PD", "lowest") == 0
+    assert f(minimise(f)) == pytest.approx(value("FM-PD", "minimum")) == -1
+    np.testing.assert_allclose(minimise(f), [0.5, 0.5])
+    grid = np.random.default_rng(0).normal(size=(1000, 2)) * 100
+    assert (f(grid) >= -1 - 1e-9).all()
+
+
+def test_copied_entries_have_twice_the_noise_of_monomials():
+    box = Box([-1.0] * 3, [1.0] * 3, response=(-1.0, 1.0))
+    spread = {}
+    for convention in ("copied", "monomial"):
+        scales = functional(box, 1.0, sensitivity="printed", convention=convention)
+        f = perturb(quadratic(np.zeros((3, 3)), np.zeros(3)), scales, 7, draws=(100_000,))
+        spread[convention] = f.M[:, 0, 1].std()
+    # the standard error of a Laplace standard deviation is sqrt(5/4n) of it
+    assert spread["copied"] / spread["monomial"] == pytest.approx(value("FM-SYM", "ratio"), rel=0.02)
+
+
+def test_ridge_is_public_and_free():
+    sd = math.sqrt(2) * 4 / 0.8
+    assert value("FM-RIDGE-FREE", "ridge") == pytest.approx(4 * sd, abs=1e-6)
+    first, second = linear(*ROWS, LINE), linear([[0.0], [0.9], [-0.5]], [0.4, 0.3, -1.0], LINE)
+    scales = functional(LINE, 0.8, convention="monomial")
+    assert (
+        price(first, scales).epsilon
+        == price(second, scales).epsilon
+        == pytest.approx(value("FM-RIDGE-FREE", "epsilon"))
+    )
+
+
+def simulated_lowest(off, draws, seed, p=11):
+    """Noise of scale one on the diagonal and `off` off it, drawn entry by entry."""
+    rng = np.random.default_rng(seed)
+    E = np.zeros((draws, p, p))
+    for j in range(p):
+        E[:, j, j] = rng.laplace(size=draws)
+        for k in range(j):
+            E[:, j, k] = E[:, k, j] = off(rng, draws)
+    return np.linalg.eigvalsh(E)[:, 0]
+
+
+def test_four_deviations_are_not_enough():
+    laws = {
+        "copied": lambda rng, n: rng.laplace(size=n),
+        "monomial": lambda rng, n: rng.laplace(size=n) / 2,
+        "ordered": lambda rng, n: (rng.laplace(size=n) + rng.laplace(size=n)) / 2,
+    }
+    draws = 40_000
+    for name, off in laws.items():
+        share = (simulated_lowest(off, draws, 11) < -4 * math.sqrt(2)).mean()
+        expected = value("FM-RIDGE", name)
+        own = math.sqrt(expected * (1 - expected)) * math.sqrt(1 / draws + 1 / 200_000)
+        assert abs(share - expected) < 4 * own
+        assert load()["FM-RIDGE"].tolerance >= 4 * math.sqrt(expected * (1 - expected) / 20_000)
+
+
+def test_four_deviations_in_one_dimension():
+    scales = Scales(np.ones((1, 1)), np.ones(1))
+    lowest = perturb(quadratic([[0]], [0]), scales, 3, draws=(400_000,)).M[:, 0, 0]
+    exact = 0.5 * math.exp(-4 * math.sqrt(2))
+    assert abs((lowest < -repair.deviations(scales)).mean() - exact) < 4 * math.sqrt(exact / 400_000)
+
+
+def test_smallest_eigenvalue_grows_with_root_p():
+    """The theorem's event, E's norm above kappa sqrt(p) with kappa < sigma, at p = 60."""
+    p, sigma = 60, math.sqrt(2)
+    lowest = simulated_lowest(lambda rng, n: rng.laplace(size=n), 300, 5, p)
+    assert (lowest < -0.95 * sigma * math.sqrt(p)).mean() > 0.5
+    assert np.median(lowest) == pytest.approx(-2 * sigma * math.sqrt(p), rel=0.1)
+
+
+def test_trimming_by_hand():
+    # eigenvalue 3 along (1, 1)/sqrt 2: V = -(1/2)(1/3)(-6/sqrt 2) = 1/sqrt 2
+    f = repair.trim(quadratic([[1, 2], [2, 1]], [-6, 0]))
+    V = -0.5 / 3 * (-6 / math.sqrt(2))
+    np.testing.assert_allclose(minimise(f), V / math.sqrt(2) * np.ones(2))
+    assert V / math.sqrt(2) == pytest.approx(value("FM-TRIM", "first")) == pytest.approx(value("FM-TRIM", "second"))
+
+
+def test_the_fact_of_trimming_is_covered():
+    scale = 4 / 0.8  # tight sensitivity of the example over epsilon
+    loss = math.log(0.5) - math.log(0.5 * math.exp(-1 / scale))
+    assert loss == pytest.approx(value("FM-TRIM-FREE", "loss"))
+    assert loss <= value("FM-TRIM-FREE", "epsilon")
+
+
+def tail(T, scale=8.0):
+    """P(|theta| > T) by integrating over the noisy linear coefficient."""
+
+    def below(x):  # the law of the coefficient
+        return math.exp((x - A) / scale) / 2 if x < A else 1 - math.exp((A - x) / scale) / 2
+
+    def inner(u):
+        return math.exp(-abs(u - V) / scale) / (2 * scale) * (below(abs(u) / (2 * T)) - below(0))
+
+    return integrate.quad(inner, -300, 300, points=[V, 0], limit=500)[0]
+
+
+def test_tail_constant():
+    scale = 8.0  # printed sensitivity 2 (1 + 1)^2 over epsilon = 1
+    absolute = integrate.quad(lambda u: abs(u) * stats.laplace.pdf(u, V, scale), -400, 400, points=[V, 0], limit=500)[0]
+    constant = stats.laplace.pdf(0, A, scale) * absolute / 2
+    assert constant == pytest.approx(value("FM-TRIM-ZERO", "constant"), abs=1e-5)
+    assert 1e5 * tail(1e5) == pytest.approx(constant, rel=1e-4)
+    standard = 100 * math.sqrt(tail(100) / 1e6)
+    assert abs(100 * tail(100) - constant) + 4 * standard == pytest.approx(load()["FM-TRIM-ZERO"].tolerance, abs=0.002)
+
+
+def test_each_decade_adds_the_same_to_the_mean():
+    decade = integrate.quad(tail, 100, 1000)[0]
+    assert decade == pytest.approx(value("FM-MEAN", "per_decade"), abs=1e-4)
+    assert integrate.quad(tail, 1e4, 1e5)[0] == pytest.approx(
+        stats.laplace.pdf(0, A, 8) * (abs(V) + 8 * math.exp(V / 8)) / 2 * math.log(10), rel=1e-3
+    )
+
+
+@pytest.mark.parametrize(("name", "eps"), [("hundredth", 0.01), ("tenth", 0.1), ("one", 1.0)])
+def test_exact_loss_of_repetition(name, eps):
+    """Search all pairs on a grid, both directions; the closed form is the largest loss."""
+    output = np.r_[1e-9, np.linspace(0.001, 4, 400)]
+    a = np.linspace(0, 3, 31)
+    law = stats.laplace.logpdf(output, a[:, None], 1 / eps) - stats.laplace.logsf(0, a[:, None], 1 / eps)
+    pairs = np.abs(a[:, None] - a) <= 1 + 1e-12
+    loss = np.where(pairs[..., None], law[:, None] - law[None], -np.inf).max()
+    assert loss == pytest.approx(math.log(2 * math.exp(eps) - 1), abs=1e-6)
+    assert loss / eps == pytest.approx(value("FM-L5", name), abs=2e-6)
+    assert loss <= 2 * eps
+
+
+def test_printed_proof_needs_a_not_a_star():
+    assert value("FM-L5-PROOF", "loss") == pytest.approx(math.log(2 * math.e - 1), abs=1e-6)
+    assert value("FM-L5-PROOF", "loss") > value("FM-L5-PROOF", "epsilon")
+
+
+def test_a_cap_on_the_runs_costs_epsilon_per_run():
+    eps = 0.3
+    for runs in (1, 2, 3, 10):
+        failed = [(1 - stats.laplace.sf(0, a, 1 / eps)) ** runs for a in (0, 1)]
+        assert math.log(failed[0] / failed[1]) == pytest.approx(runs * eps)
+
+
+def test_repetition_is_hopeless_on_wine():
+    data = wine()
+    box = data.box()
+    Z, _ = box.scale(data.X, data.y)
+    M, rng = Z.T @ Z, np.random.default_rng(8)
+    E = rng.laplace(size=(20_000, 11, 11)) * 288  # 2 (11 + 1)^2 over epsilon = 1
+    E = np.triu(E) + np.swapaxes(np.triu(E, 1), 1, 2)
+    assert (np.linalg.eigvalsh(M + E)[:, 0] > 0).sum() == value("FM-RETRY", "bounded")
+
+
+# --- dpreg/pipeline/repair.py
+
+
+@given(noisy(), st.floats(0, 50))
+@settings(max_examples=150, deadline=None)
+def test_trim_projects_both_parts(f, floor):
+    g = repair.trim(f, floor)
+    values, Q = np.linalg.eigh(f.symmetric)
+    if np.abs(values - floor).min() < 1e-6:
+        return
+    kept = Q[:, values > floor]
+    P = kept @ kept.T
+    np.testing.assert_allclose(g.M, P @ f.symmetric @ P, atol=1e-9)
+    np.testing.assert_allclose(g.v, P @ f.v, atol=1e-9)
+    assert (g.M == g.M.T).all()
+    theta = minimise(g)
+    np.testing.assert_allclose(theta, P @ theta, atol=1e-6 * (1 + np.abs(theta).max()))
+    if kept.size:
+        V = -0.5 * (kept.T @ f.v) / values[values > floor]
+        np.testing.assert_allclose(theta, kept @ V, rtol=1e-6, atol=1e-6 * (1 + np.abs(V).max()))
+    if floor > 0:
+        assert 2 * floor * np.linalg.norm(theta) <= np.linalg.norm(f.v) * (1 + 1e-9)
+
+
+@given(noisy(), st.floats(0, 500))
+@settings(max_examples=100, deadline=None)
+def test_ridge_lifts_every_eigenvalue(f, amount):
+    lifted = np.linalg.eigvalsh(repair.ridge(f, amount).symmetric)
+    np.testing.assert_allclose(lifted, np.linalg.eigvalsh(f.symmetric) + amount, atol=1e-9 * (1000 + amount))
+
+
+@given(noisy(least=2))
+@settings(max_examples=100, deadline=None)
+def test_projecting_m_alone_is_refused(f):
+    g = repair.trim(f)
+    values, Q = np.linalg.eigh(f.symmetric)
+    dropped = Q[:, values <= 0]
+    along = np.abs(dropped.T @ f.v)
+    if dropped.size and along.max() > 1e-3 and np.abs(values).min() > 1e-3:
+        with pytest.raises(SolverError):
+            minimise(quadratic(g.M, f.v))
+
+
+def test_trim_works_on_stacks_and_extremes():
+    f = quadratic(np.stack([np.diag([1.0, -1.0]), -np.eye(2), np.eye(2)]), [[-2.0, 4.0]] * 3)
+    np.testing.assert_allclose(minimise(repair.trim(f)), [[1, 0], [0, 0], [1, -2]])
+    np.testing.assert_allclose(minimise(repair.trim(f, [0.0, 0.0, 2.0]))[2], 0)
+    single = repair.trim(quadratic([[0.0]], [3.0]))
+    assert single.M.tolist() == [[0.0]]
+    assert single.v.tolist() == [0.0]
+
+
+def test_repairs_reject_bad_amounts():
+    f = quadratic(np.eye(1), [0])
+    for bad in (-1.0, math.nan, math.inf):
+        with pytest.raises(InputError):
+            repair.ridge(f, bad)
+        with pytest.raises(InputError):
+            repair.trim(f, bad)
+    with pytest.raises(InputError):
+        repair.deviations(Scales(np.ones((1, 1)), np.ones(1)), 0)
+
+
+def test_floor_tames_the_tail_and_zero_does_not():
+    scales = functional(LINE, 1.0, sensitivity="printed", convention="monomial")
+    f = perturb(linear(*ROWS, LINE), scales, 21, draws=(200_000,))
+    wild, tame = (np.abs(minimise(repair.trim(f, k * scales.deviation))[:, 0]) for k in (0.0, 1.0))
+    assert abs((wild > 50).mean() - tail(50)) < 4 * math.sqrt(tail(50) / 200_000)
+    bound = (abs(V) + math.sqrt(2) * 8) / (2 * math.sqrt(2) * 8)
+    assert tame.mean() < bound < wild.max()
+
+
+def test_retry_keeps_only_bounded_draws_and_has_their_law():
+    f = linear([[0.0], [0.0]], [0.0, 0.0], LINE)
+    scales = functional(LINE, 1.0)
+    found = [float(repair.retry(f, scales, seed).objective.M[0, 0]) for seed in range(400)]
+    # with M = 0 the law of a Laplace variable given that it is positive is exponential
+    assert stats.kstest(found, "expon", args=(0, float(scales.M[0, 0]))).pvalue > 1e-3
+    assert repair.retry(f, scales, 0).ledger.epsilon == pytest.approx(2.0)
+
+
+def test_retry_respects_budget_and_limit():
+    f = linear(*ROWS, LINE)
+    budget = Budget(1.0)
+    with pytest.raises(BudgetError):
+        repair.retry(f, functional(LINE, 0.6), 0, budget=budget)
+    assert budget.remaining == 1.0
+    hopeless = Quadratic(np.array([[-1e9]]), np.zeros(1), np.array(0.0), LINE)
+    with pytest.raises(InputError, match="do not publish"):
+        repair.retry(hopeless, functional(LINE, 1.0), 0, limit=300)
+
+
+def test_indefinite_draw_is_refused():
+    with pytest.raises(IndefiniteError, match="unbounded below"):
+        minimise(quadratic([[1, 2], [2, 1]], [-6, 0]))
+
+
+@given(eigenvalues=st.lists(st.floats(-1e3, 1e3), min_size=3, max_size=3), k=st.floats(0.1, 10.0))
+def test_bound_keeps_positive_directions_and_bounds_the_solution(eigenvalues, k):
+    rng = np.random.default_rng(3)
+    Q = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    noisy = Quadratic(Q @ np.diag(eigenvalues) @ Q.T, rng.normal(size=3), np.array(0.0))
+    scales = unit_scales("triangle", 3)
+    s = math.sqrt(2)
+    bounded = repair.bound(noisy, scales, k)
+    left = np.linalg.eigvalsh(bounded.M)
+    assert all(value == pytest.approx(0, abs=1e-9) or value >= k * s * (1 - 1e-9) for value in left)
+    theta = minimise(bounded)
+    assert np.linalg.norm(theta) <= np.linalg.norm(noisy.v) / (2 * k * s) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e9])
+def test_rounding_does_not_decide_what_is_trimmed(scale):
+    """Zero eigenvalues of a singular M come out a little above or below zero, and go either way."""
+    rng = np.random.default_rng(8)
+    vectors = np.linalg.qr(rng.normal(size=(5, 5)))[0]
+    v = rng.normal(size=5)
+    expected = None
+    for last in (-3e-15, -1e-16, 0.0, 1e-16, 3e-15):
+        M = scale * (vectors * [3.0, 2.0, 1.0, 0.5, last]) @ vectors.T
+        trimmed = repair.trim(Quadratic((M + M.T) / 2, v, np.array(0.0)))
+        theta = minimise(trimmed)
+        expected = theta if expected is None else expected
+        np.testing.assert_allclose(theta, expected, rtol=1e-9, atol=1e-12 / scale)
+    assert np.linalg.matrix_rank(trimmed.M, tol=1e-9 * scale) == 4

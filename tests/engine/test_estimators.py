@@ -1,0 +1,285 @@
+"""The scikit-learn estimators: the library's path from end to end, and scikit-learn's own rules."""
+
+import pickle
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import check_estimator
+
+from dpreg.checks import BudgetError, InputError
+from dpreg.estimators.private import PrivateLinearRegression, PrivateLogisticRegression, public_set
+from dpreg.pipeline import objective, repair, solve, surrogates
+from dpreg.pipeline.domain import Ball, Box
+from dpreg.pipeline.objective import TAYLOR
+from dpreg.pipeline.release import Budget
+from dpreg.pipeline.solve import Penalty
+
+RNG = np.random.default_rng(0)
+X = RNG.uniform([0, -5, 100], [10, 5, 300], (400, 3))
+Y = 3 + X @ [0.5, -1.0, 0.02] + RNG.normal(size=400)
+LABEL = (np.median(Y) < Y).astype(float)
+LOW, HIGH, RESPONSE = [0, -5, 100], [10, 5, 300], (-5.0, 20.0)
+BOX = Box(LOW, HIGH, RESPONSE, intercept=True)
+TWO = Box(LOW, HIGH, (0, 1), intercept=True)
+MECHANISMS = ["wishart", "laplace"]
+BOTH = [(PrivateLinearRegression, BOX, Y), (PrivateLogisticRegression, TWO, LABEL)]
+
+both = pytest.mark.parametrize(("make", "domain", "y"), BOTH)
+mechanisms = pytest.mark.parametrize("mechanism", MECHANISMS)
+
+
+@mechanisms
+def test_without_noise_it_is_least_squares(mechanism):
+    model = PrivateLinearRegression(BOX, 1e13, mechanism=mechanism, random_state=0).fit(X, Y)
+    plain = LinearRegression().fit(X, np.clip(Y, *RESPONSE))
+    np.testing.assert_allclose(model.coef_, plain.coef_, rtol=1e-6)
+    assert model.intercept_ == pytest.approx(plain.intercept_, rel=1e-6)
+    np.testing.assert_allclose(model.predict(X), plain.predict(X), rtol=1e-6)
+    assert model.score(X, Y) == pytest.approx(plain.score(X, Y), abs=1e-6)
+
+
+@mechanisms
+@settings(max_examples=40, deadline=None)
+@given(power=st.floats(-323, 308))
+def test_a_budget_beyond_reason_is_blamed_and_not_the_records(mechanism, power):
+    """Whatever its size: there is a model of finite coefficients, or epsilon is named, and nothing is charged."""
+    for make, domain, y in BOTH:
+        budget, epsilon = Budget(1.7e308), 10.0**power
+        model = make(domain, epsilon, mechanism=mechanism, random_state=0)
+        if 1e-50 <= epsilon <= 1e50:
+            assert np.isfinite(model.fit(X, y, budget=budget).coef_).all()
+        else:
+            said = f"epsilon is {epsilon:g}, and floating-point numbers cannot hold its noise"
+            with pytest.raises(InputError, match=re.escape(said)):
+                model.fit(X, y, budget=budget)
+            assert budget.ledger.epsilon == 0
+
+
+def test_without_noise_ridge_is_ridge():
+    where = Ball([5, 0, 200], 150.0, RESPONSE)
+    model = PrivateLinearRegression(where, 1e13, penalty=Penalty(3.0), random_state=0).fit(X, Y)
+    Z, t = where.scale(X, Y)
+    np.testing.assert_allclose(
+        model.coef_, where.unscale(Ridge(3.0, fit_intercept=False).fit(Z, t).coef_).slopes, rtol=1e-6
+    )
+
+
+@mechanisms
+def test_without_noise_it_minimises_the_quadratic(mechanism):
+    model = PrivateLogisticRegression(TWO, 1e13, mechanism=mechanism, random_state=0).fit(X, LABEL)
+    f = objective.logistic(X, LABEL, TWO, surrogates.chebyshev(4.0))
+    z = TWO.table(X, LABEL)[:, 1:] @ solve.minimise(f)
+    np.testing.assert_allclose(model.decision_function(X), z, atol=1e-5)
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], 1 / (1 + np.exp(-z)), atol=1e-5)
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+    assert (model.predict(X) == (z > 0)).all()
+    assert model.score(X, LABEL) > 0.8
+    assert model.coef_.shape == (1, 3)
+    assert model.classes_.tolist() == [0.0, 1.0]
+
+
+def test_the_quadratic_moves_no_label():
+    """Every quadratic here has the linear term -y z of the loss, so all solutions have one direction."""
+    models = [
+        PrivateLogisticRegression(TWO, 0.5, random_state=3, loss=loss).fit(X, LABEL)
+        for loss in (None, TAYLOR, surrogates.least_squares(6.0))
+    ]
+    for model in models[1:]:
+        ratio = model.decision_function(X) / models[0].decision_function(X)
+        np.testing.assert_allclose(ratio, ratio[0], rtol=1e-9)
+        assert ratio[0] > 0
+        assert (model.predict(X) == models[0].predict(X)).all()
+
+
+def test_other_labels():
+    where = Box(LOW, HIGH, (2, 5), intercept=True)
+    one = PrivateLogisticRegression(where, 2.0, random_state=1).fit(X, 2 + 3 * LABEL)
+    two = PrivateLogisticRegression(TWO, 2.0, random_state=1).fit(X, LABEL)
+    np.testing.assert_allclose(one.coef_, two.coef_)
+    np.testing.assert_allclose(one.intercept_, two.intercept_)
+    assert set(one.predict(X)) <= {2.0, 5.0}
+    assert not get_tags(one).classifier_tags.multi_class
+    with pytest.raises(InputError, match="one of the two labels"):
+        PrivateLogisticRegression(where).fit(X, np.arange(len(X)) % 3)
+
+
+@both
+@mechanisms
+def test_ledger(make, domain, y, mechanism):
+    for neighbours in ("replace", "add_remove"):
+        budget = Budget(0.3)
+        model = make(domain, 0.3, mechanism=mechanism, neighbours=neighbours, random_state=1).fit(X, y, budget=budget)
+        assert abs(model.ledger_.epsilon - 0.3) < 1e-12
+        assert model.ledger_ is model.release_.ledger
+        assert model.ledger_.spends[0].neighbours == neighbours
+        with pytest.raises(BudgetError):
+            make(domain, 0.3, neighbours=neighbours, random_state=2).fit(X, y, budget=budget)
+
+
+@both
+def test_what_is_published_follows_from_the_release(make, domain, y):
+    model = make(domain, 0.5, random_state=1).fit(X, y)
+    again = solve.minimise(repair.lift(model.release_.objective, model.release_.scales))
+    slopes = np.ravel(model.coef_) * (domain.unit / (1 if make is PrivateLogisticRegression else domain.half_width))
+    np.testing.assert_allclose(slopes, again[1:])
+
+
+@both
+def test_scikit_learn_manners(make, domain, y):
+    model = make(domain, 0.5, random_state=5)
+    before = dict(model.get_params())
+    fitted = model.fit(X, y)
+    assert fitted is model
+    assert model.get_params() == before
+    twin = clone(model)
+    assert not hasattr(twin, "coef_")
+    assert (twin.fit(X, y).coef_ == model.coef_).all()
+    kept = pickle.loads(pickle.dumps(model))
+    assert (kept.predict(X) == model.predict(X)).all()
+    assert kept.ledger_.epsilon == model.ledger_.epsilon
+    assert model.set_params(epsilon=2.0).epsilon == 2.0
+    assert (model.fit(X, y).coef_ != kept.coef_).any()
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    assert model.fit(frame, y).feature_names_in_.tolist() == ["a", "b", "c"]
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame.rename(columns={"a": "z"}))
+
+
+@both
+def test_clipped_twins_and_units(make, domain, y):
+    wild = X * 1.3
+    one = make(domain, 0.5, random_state=5).fit(wild, y)
+    two = make(domain, 0.5, random_state=5).fit(np.clip(wild, LOW, HIGH), y)
+    assert (one.coef_ == two.coef_).all()
+    unit = np.array([1000.0, 0.5, 2.0])  # other units for the same records and bounds
+    other = Box(np.array(LOW) * unit, np.array(HIGH) * unit, domain.response, intercept=True)
+    three = make(other, 0.5, random_state=5).fit(wild * unit, y)
+    np.testing.assert_allclose(np.ravel(three.coef_) * unit, np.ravel(one.coef_), rtol=1e-9)
+
+
+@both
+def test_permuted_columns_without_noise(make, domain, y):
+    order = [2, 0, 1]
+    moved = Box(np.array(LOW)[order], np.array(HIGH)[order], domain.response, intercept=True)
+    one, two = make(domain, 1e13, random_state=5).fit(X, y), make(moved, 1e13, random_state=5).fit(X[:, order], y)
+    np.testing.assert_allclose(np.ravel(one.coef_)[order], np.ravel(two.coef_), rtol=1e-6)
+
+
+def test_bounds_as_a_tuple():
+    one = PrivateLinearRegression((LOW, HIGH, RESPONSE), 0.5, random_state=5).fit(X, Y)
+    two = PrivateLinearRegression(BOX, 0.5, random_state=5).fit(X, Y)
+    assert (one.coef_ == two.coef_).all()
+    three = PrivateLinearRegression([LOW, HIGH, RESPONSE], 0.5, random_state=5).fit(X, Y)
+    assert (three.coef_ == two.coef_).all()
+    assert public_set(BOX) is BOX
+
+
+@both
+def test_a_budget_refuses_a_seed_twice(make, domain, y):
+    """A second fit with the same seed has the same noise: at another epsilon the two give the data away."""
+    budget = Budget(10.0)
+    model = make(domain, 0.5, random_state=5).fit(X, y, budget=budget)
+    for again in (model, clone(model), model.set_params(epsilon=1.0)):
+        with pytest.raises(InputError, match="seed"):
+            again.fit(X, y, budget=budget)
+    assert budget.ledger.epsilon == pytest.approx(0.5)
+    model.set_params(random_state=None).fit(X, y, budget=budget).fit(X, y, budget=budget)
+    assert budget.ledger.epsilon == pytest.approx(2.5)
+
+
+def numbers(thing, seen):
+    """All numbers within an object, however deep."""
+    if id(thing) in seen:
+        return []
+    seen[id(thing)] = thing  # kept, so that no id comes back
+    if isinstance(thing, np.ndarray | float | np.number):
+        base = getattr(thing, "base", None)
+        return [*np.ravel(thing).tolist(), *numbers(base, seen)] if thing is not None else []
+    inside = thing.values() if isinstance(thing, dict) else thing if isinstance(thing, tuple | list | set) else []
+    inside = [*inside, *getattr(thing, "__dict__", {}).values()]
+    return [number for part in inside for number in numbers(part, seen)]
+
+
+@both
+@mechanisms
+def test_a_fitted_model_holds_no_exact_number(make, domain, y, mechanism):
+    """Neither records nor moments of them: only n, which is public, is in the release as it is."""
+    model = make(domain, 0.5, mechanism=mechanism).fit(X, y)
+    f = objective.logistic(X, y, TWO, surrogates.chebyshev(4.0)) if domain is TWO else objective.linear(X, y, BOX)
+    for one in (model, pickle.loads(pickle.dumps(model))):
+        held = np.array([number for number in numbers(one, {}) if isinstance(number, float)])
+        secret = np.r_[f.M[f.M[0, 0] != f.M], f.v, f.c, domain.table(X, y)[:, 2:].ravel(), X.ravel(), Y]
+        assert f.M[0, 0] in held
+        secret = secret[~np.isin(secret, [*LOW, *HIGH, *RESPONSE, 0.0, 1.0])]
+        assert not np.isin(secret, held).any()
+
+
+@both
+def test_few_records(make, domain, y):
+    """Two records and noise: still finite."""
+    for seed in range(20):
+        model = make(domain, 0.01, random_state=seed).fit(X[:2], y[:2])
+        assert np.isfinite(model.coef_).all()
+        assert np.isfinite(model.predict(X)).all()
+
+
+def test_in_a_pipeline_and_in_cross_validation():
+    model = make_pipeline(FunctionTransformer(), PrivateLinearRegression(BOX, 5.0, random_state=0))
+    assert model.fit(X, Y).predict(X).shape == (400,)
+    assert cross_val_score(PrivateLogisticRegression(TWO, 5.0, random_state=0), X, LABEL, cv=3).mean() > 0.6
+
+
+class Elastic(PrivateLinearRegression):
+    """scikit-learn's checks come with data of many shapes: bounds for each."""
+
+    def __init__(self, epsilon=1e9, random_state=0):
+        super().__init__(None, epsilon, random_state=random_state)
+
+    def fit(self, X, y):
+        shape = np.asarray(X).shape
+        d = shape[1] if len(shape) == 2 else 1
+        bounds = (np.full(d, -20.0), np.full(d, 20.0), (-200.0, 200.0))
+        inner = PrivateLinearRegression(bounds, self.epsilon, random_state=self.random_state).fit(X, y)
+        vars(self).update({name: value for name, value in vars(inner).items() if name.endswith("_")})
+        return self
+
+
+def test_scikit_learns_own_checks():
+    results = check_estimator(Elastic(), on_fail=None, on_skip=None)
+    # Ours are errors too, in other words; a column of text is refused even if it holds numbers.
+    wording = {
+        "check_complex_data",
+        "check_dtype_object",
+        "check_estimators_empty_data_messages",
+        "check_estimators_nan_inf",
+        "check_supervised_y_2d",
+        "check_fit2d_1sample",
+        "check_fit2d_predict1d",
+    }
+    assert len(results) > 40
+    failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
+    assert set(failed) <= wording, failed
+
+
+@both
+def test_bad_records_are_refused(make, domain, y):
+    model = make(domain, 1.0, random_state=0).fit(X, y)
+    broken = X.copy()
+    broken[3, 1] = np.nan
+    for call in (lambda: make(domain, 1.0).fit(broken, y), lambda: model.predict(broken)):
+        with pytest.raises(InputError, match="nan"):
+            call()
+    with pytest.raises(ValueError, match="features"):
+        model.predict(X[:, :2])
+    with pytest.raises(ValueError, match="not fitted"):
+        make(domain, 1.0).predict(X)

@@ -1,0 +1,1002 @@
+"""Histograms: what 001 and 000 claim of DPME and Filter-Priority; grid, histogram, filter_priority."""
+
+import itertools
+import math
+import pickle
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import integrate, stats
+
+from dpreg import noise
+from dpreg.checks import BudgetError, IndefiniteError, InputError, PrivacyLeakWarning
+from dpreg.mechanisms import histogram
+from dpreg.mechanisms.filter_priority import Summary, filter_level, filter_priority, passing, priority, survivors
+from dpreg.mechanisms.grid import Grid, bandwidth, partition
+from dpreg.mechanisms.histogram import Histogram, count, dpme
+from dpreg.pipeline.domain import Box
+from dpreg.pipeline.objective import TAYLOR, linear
+from dpreg.pipeline.release import Budget
+from dpreg.pipeline.solve import minimise
+from lib.data import census
+from lib.data.datasets import wine
+from lib.pages.claims import load
+
+PLANE = Box([-1.0, -1.0], [1.0, 1.0], response=(-1.0, 1.0), intercept=True)
+N_001 = 296_000  # 80 % of the 370,000 records of 001
+
+
+def value(claim, name):
+    return load()[claim].values[name]
+
+
+def data(n, seed, d=2, labels=False):
+    rng = np.random.default_rng(seed)
+    X = np.clip(rng.normal(0.1, 0.4, (n, d)), -1, 1)
+    y = np.clip(X @ np.linspace(0.5, -0.3, d) + 0.2 * rng.normal(size=n) + 0.1, -1, 1)
+    return X, (y > 0).astype(float) if labels else y
+
+
+def by_hand(X, y, K, noisy=lambda counts: counts, values=None, lift=0.0):
+    """DPME on K cells per axis of [-1, 1], with np.histogramdd and weighted rows: nothing of lib.
+
+    Axes with at most K values get a bin around each of them. With a lift, directions that are not positive are
+    dropped and the others lifted.
+    """
+    table, limits = np.column_stack([y, X]), [None, *(values or [None] * X.shape[1])]
+    bins = [k if k is not None and k <= K else K for k in limits]
+    reach = [1 + 1 / (k - 1) if k is not None and k <= K else 1.0 for k in limits]
+    edges = [np.linspace(-r, r, k + 1) for r, k in zip(reach, bins, strict=True)]
+    if len(bins) < 10:
+        counts = np.histogramdd(table, bins=edges)[0].ravel()
+    else:  # histogramdd has two outer bins more per axis, too many in 14 dimensions
+        place = [np.searchsorted(e[1:-1], column, side="right") for e, column in zip(edges, table.T, strict=True)]
+        counts = np.bincount(np.ravel_multi_index(place, bins), minlength=math.prod(bins))
+    middle = np.meshgrid(*[(e[1:] + e[:-1]) / 2 for e in edges], indexing="ij")
+    points = np.column_stack([m.ravel() for m in middle])
+    weights = noisy(counts)
+    Z = np.column_stack([np.ones(len(points)), points[:, 1:]])
+    M, v = (Z.T * weights) @ Z, Z.T @ (weights * points[:, 0])
+    if lift:
+        size, Q = np.linalg.eigh(M)
+        Q, size = Q[:, size > 0], size[size > 0] + lift
+        return Q @ (Q.T @ v / size), weights
+    return np.linalg.solve(M, v), weights
+
+
+FIVE = [73, 2, 16, 16]  # values of age, sex, education and family size
+
+
+def scaled(dataset):
+    """Records of a data set in [-1, 1] by its bounds, by hand."""
+    low, high = np.array([dataset.bounds[name] for name in (*dataset.names, dataset.response_name)]).T
+    table = 2 * (np.column_stack([dataset.X, dataset.y]) - low) / (high - low) - 1
+    return table[:, :-1], table[:, -1]
+
+
+def mse(theta, X, y):
+    return float(np.mean((y - theta[0] - X @ theta[1:]) ** 2))
+
+
+def plain(X, y):
+    return np.linalg.lstsq(np.column_stack([np.ones(len(X)), X]), y, rcond=None)[0]
+
+
+# --- claims
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add_remove"])
+def test_counts_change_by_two_or_by_one(neighbours):
+    """All data sets of two records on six cells, and all their neighbours."""
+    grid = partition(Box([-1.0], [1.0], response=(-1.0, 1.0)), 3)
+    places = [(x, y) for x in (-0.9, 0.0, 0.9) for y in (-0.9, 0.0, 0.9)]
+
+    def dense(rows):
+        h = count([[x] for x, _ in rows], [y for _, y in rows], grid)
+        out = np.zeros(grid.size)
+        out[h.codes] = h.counts
+        return out
+
+    changed = []
+    for a, b, c in itertools.product(places, repeat=3):
+        first, second = ([a, b], [a, c]) if neighbours == "replace" else ([a, b], [a, b, c])
+        difference = dense(first) - dense(second)
+        assert set(np.abs(difference)) <= {0, 1}
+        assert np.count_nonzero(difference) == (2 * (b != c) if neighbours == "replace" else 1)
+        changed.append(np.abs(difference).sum())
+    assert max(changed) == value("FM-DPME-NOISE", neighbours) == histogram.CHANGED[neighbours]
+
+
+def test_half_of_the_empty_cells_are_negative():
+    assert value("FM-DPME-SYNTH", "negative") == stats.laplace.cdf(0)
+    phantom = integrate.quad(lambda z: z * stats.laplace.pdf(z), 0, np.inf)[0]
+    assert phantom == pytest.approx(value("FM-DPME-SYNTH", "phantom"))
+
+
+def test_noise_on_the_occupied_cells_only_is_not_private():
+    """A record moved to an empty cell gives an output that was impossible before."""
+    eps = 1.0
+    first, second = np.array([2, 0, 1]), np.array([1, 1, 1])  # neighbours: one record from cell 0 to cell 1
+    outputs = np.array(list(itertools.product(np.linspace(-6, 6, 25), repeat=3)))
+    laws = [stats.laplace.logpdf(outputs, counts, 2 / eps).sum(axis=1) for counts in (first, second)]
+    loss = laws[0] - laws[1]
+    assert np.abs(loss).max() == pytest.approx(value("FM-DPME-PRIV", "every_cell")) == eps
+    assert ((first > 0) == (second > 0)).all() == value("FM-DPME-PRIV", "occupied_cells_alone")
+
+
+def test_coarse_cells_explain_little():
+    """001's reason for the errors of DPME, against the same grid without noise, at eight attributes."""
+    dataset = census.census(n=120_000, attributes=8, random_state=11)
+    (X, y), K = scaled(dataset), bandwidth(120_000, 8)
+    values = [73, 2, 16, 16, 2, 2, 7]
+    assert values == [round(high - low) + 1 for low, high in (dataset.bounds[name] for name in dataset.names)]
+    rng, best = np.random.default_rng(12), mse(plain(X, y), X, y)
+
+    def clip(c):
+        return np.maximum(c + rng.laplace(scale=2.5, size=c.shape), 0)
+
+    errors = [mse(by_hand(X, y, K, f, values)[0], X, y) - best for f in (lambda c: c, clip)]
+    assert 0 <= errors[0] < 0.2 * errors[1]
+    assert 0 <= value("FM-DPME-DIM", "coarse_share") < 0.2
+
+
+def test_the_rule_for_the_cells():
+    """The formula with its logarithm and power written out, against exact thresholds: K is a floor."""
+    names = {"five": 5, "eight": 8, "eleven": 11, "fourteen": 14}
+    base = math.log(N_001) - 0.5 * math.log(math.log(N_001))
+    for name, D in names.items():
+        K = value("FM-DPME-DIM", name)
+        assert math.log(K) <= 2 / (2 + D) * base < math.log(K + 1)
+        assert bandwidth(N_001, D) == K
+    for name, c in {"half": 0.5, "one": 1.0, "twice": 2.0}.items():
+        exact = math.exp(2 / 16 * base) / c
+        assert max(2, int(exact)) == value("FM-DPME-PARAM", name) == bandwidth(N_001, 14, c)
+
+
+def test_filter_priority_gives_data_to_regress_on():
+    X, y = data(500, 1)
+    expected, _ = by_hand(X, y, 5)
+    out = filter_priority(count(X, y, partition(PLANE, 5)), 200.0, 500, 1)
+    difference = np.abs(minimise(out.objective()) - expected).max()
+    assert difference == pytest.approx(value("FM-FP-DATA", "difference"), abs=1e-9)
+    spent = filter_priority(count(X, y, partition(PLANE, 5)), 0.8, 500, 1).ledger.epsilon
+    assert spent == pytest.approx(value("FM-FP-DATA", "epsilon"), abs=1e-12)
+
+
+def laplace_clip(rng, eps):
+    return lambda counts: np.maximum(counts + rng.laplace(scale=2 / eps, size=counts.shape), 0)
+
+
+def laplace_signed(rng, eps):
+    return lambda counts: counts + rng.laplace(scale=2 / eps, size=counts.shape)
+
+
+def slow_priority(rng, eps, size):
+    """Filter-Priority the slow way: geometric noise on every cell, filter, priority sample, with numpy alone."""
+
+    def weigh(counts):
+        alpha = math.exp(-eps / 2)
+        noisy = counts + rng.geometric(1 - alpha, counts.shape) - rng.geometric(1 - alpha, counts.shape)
+        level = 1
+        while len(counts) * alpha**level / (1 + alpha) > size:
+            level += 1
+        noisy = np.where(noisy >= level, noisy, 0.0)
+        rank = noisy / (1 - rng.random(len(noisy)))
+        cut = np.sort(rank)[-size - 1] if size < len(rank) else 0.0
+        return np.where(rank > cut, np.maximum(noisy, cut), 0.0)
+
+    return weigh
+
+
+def noisy_coefficients(rng, eps, X, y, ridge=0.0):
+    """The functional mechanism with 001's printed sensitivity, more noise than the chapter's, and no repair."""
+    Z = np.column_stack([np.ones(len(X)), X])
+    scale = 2 * (Z.shape[1] + 1) ** 2 / eps
+    E = np.triu(rng.laplace(scale=scale, size=(Z.shape[1],) * 2))
+    v = Z.T @ y + rng.laplace(scale=scale, size=Z.shape[1]) / 2
+    return np.linalg.solve(Z.T @ Z + E + np.triu(E, 1).T + ridge * np.eye(Z.shape[1]), v)
+
+
+def test_clipped_histogram_is_far_worse_and_signed_is_not():
+    """001's Fig. 4 at five and at 14 attributes, by np.histogramdd and on other draws."""
+    rng, ratio = np.random.default_rng(6), {}
+    for name, D in {"five": 5, "fourteen": 14}.items():
+        dataset = census.census(n=120_000, attributes=D, random_state=5)
+        (X, y), K = scaled(dataset), bandwidth(120_000, D)
+        values = [round(high - low) + 1 for low, high in (dataset.bounds[a] for a in dataset.names)]
+        best = mse(plain(X, y), X, y)
+        for mode, law in {"clip": laplace_clip(rng, 0.8), "signed": laplace_signed(rng, 0.8)}.items():
+            sd = 2.5 * math.sqrt(2 * math.prod([K, *(min(K, k) for k in values)]))
+            theta, _ = by_hand(X, y, K, law, values, lift=4 * sd if mode == "signed" else 0.0)
+            ratio[f"{mode}_{name}"] = mse(theta, X, y) / best
+    law = slow_priority(rng, 0.8, 120_000)
+    X, y = scaled(census.census(n=120_000, attributes=5, random_state=5))
+    ratio["fp_five"] = mse(by_hand(X, y, 16, law, FIVE)[0], X, y) / mse(plain(X, y), X, y)
+    for found in (ratio, load()["FM-DPME-FIG4"].values):
+        assert found["signed_five"] < 1.05 < found["fp_five"]
+        assert found["signed_five"] < 1.1 < found["clip_five"]
+        assert found["clip_five"] < 1.4 < found["clip_fourteen"]
+        assert found["signed_fourteen"] < found["clip_fourteen"]
+    assert value("FM-DPME-FIG4", "fp_fourteen") > value("FM-DPME-FIG4", "fp_five")
+    assert value("FM-DPME-FIG4", "functional_fourteen") < 1.01
+
+
+def test_errors_fall_with_records_and_with_epsilon():
+    """001's Figs. 5 and 6 at five attributes, by np.histogramdd; the functional mechanism is below all of them."""
+    X, y = scaled(census.census(n=N_001, attributes=5, random_state=7))
+    rng = np.random.default_rng(8)
+
+    def clip(n, eps):
+        return mse(by_hand(X[:n], y[:n], bandwidth(n, 5), laplace_clip(rng, eps), FIVE)[0], X, y)
+
+    def signed(n, eps):
+        K = bandwidth(n, 5)
+        lift = 8 / eps * math.sqrt(2 * math.prod([K, *(min(K, k) for k in FIVE)]))
+        return mse(by_hand(X[:n], y[:n], K, laplace_signed(rng, eps), FIVE, lift)[0], X, y)
+
+    def sample(n, eps):
+        return mse(by_hand(X[:n], y[:n], 16, slow_priority(rng, eps, n), FIVE)[0], X, y)
+
+    def functional(n, eps):
+        return np.median([mse(noisy_coefficients(rng, eps, X[:n], y[:n]), X, y) for _ in range(5)])
+
+    few, some, many = N_001 // 10, N_001 // 5, N_001
+    clips, samples = [clip(n, 0.8) for n in (few, some, many)], [sample(n, 0.8) for n in (few, many)]
+    assert (clips[0] > clips[2]) == value("FM-DPME-FIG5", "clip_falls")
+    assert (clips[1] > clips[0]) == value("FM-DPME-FIG5", "clip_rises_first")
+    assert (samples[0] > samples[1]) == value("FM-DPME-FIG5", "fp_falls")
+    best = [functional(few, 0.8), functional(many, 0.8)]
+    lower = best[0] < min(clips[0], samples[0]) and best[1] < min(clips[2], samples[1])
+    assert lower == value("FM-DPME-FIG5", "functional_best")
+    for k, (name, n, most) in enumerate([("few", few, 0.1), ("all", many, 0.01)]):
+        for ratio in (signed(n, 0.8) / best[k], value("FM-DPME-FIG5", f"signed_{name}")):
+            assert 1 < ratio < 1 + most < clips[2 * k] / best[k]
+    errors = {eps: clip(many, eps) for eps in (0.1, 0.8, 3.2)}
+    assert errors[0.1] > errors[0.8] > errors[3.2]
+    assert value("FM-DPME-FIG6", "clip_tenth") > value("FM-DPME-FIG6", "clip_most") > 1
+    others = {eps: min(error, sample(many, eps), signed(many, eps)) for eps, error in errors.items()}
+    lower = all(functional(many, eps) < other for eps, other in others.items() if eps < 3.2)
+    assert lower == value("FM-DPME-FIG6", "functional_best")
+    assert others[3.2] > mse(plain(X, y), X, y)
+
+
+def test_functional_mechanism_is_below_the_histograms_with_four_predictors():
+    """000's Fig. 5 with 001's printed sensitivity, without a penalty and with a ridge."""
+    dataset = census.census(n=200_000, attributes=9, random_state=13)
+    X, y = scaled(dataset)
+    X = X[:, [dataset.names.index(name) for name in ("age", "female", "race", "education")]]
+    rng, K, values = np.random.default_rng(14), bandwidth(200_000, 5), [73, 2, 4, 16]
+    for eps, ridge in itertools.product((0.1, 0.5, 1.0, 5.0), (0.0, 100.0)):
+        ours = mse(noisy_coefficients(rng, eps, X, y, ridge), X, y)
+        for mode, law in {"clip": laplace_clip(rng, eps), "signed": laplace_signed(rng, eps)}.items():
+            lower = ours < mse(by_hand(X, y, K, law, values, lift=ridge)[0], X, y)
+            assert lower == value("RR-DPME-FIG5", f"functional_lower_than_{mode}")
+
+
+def test_logistic_on_cells():
+    """001's Fig. 4c at five attributes: Newton on np.histogramdd, clipped and with a threshold, written out here."""
+    dataset = census.above(census.census(n=100_000, attributes=5, random_state=9), 50_000)
+    X, label = scaled(dataset)[0], dataset.y
+    K = bandwidth(len(label), 5)
+    counts, edges = np.histogramdd(np.column_stack([2 * label - 1, X]), bins=[2, K, 2, K, K], range=[(-1, 1)] * 5)
+    mid = [np.array([-1.0, 1.0]) if len(e) == 3 else (e[1:] + e[:-1]) / 2 for e in edges]
+    points = np.column_stack([m.ravel() for m in np.meshgrid(*mid, indexing="ij")])
+    noisy = counts.ravel() + np.random.default_rng(10).laplace(scale=2.5, size=len(points))
+
+    def fit(Z, t, w):
+        theta = np.zeros(Z.shape[1])
+        for _ in range(12):
+            p = 1 / (1 + np.exp(-Z @ theta))
+            theta += np.linalg.solve((Z.T * (w * p * (1 - p))) @ Z, Z.T @ (w * (t - p)))
+        return np.mean((design @ theta > 0) != (label == 1))
+
+    design = np.column_stack([np.ones(len(label)), X])
+    rows, ones = np.column_stack([np.ones(len(points)), points[:, 1:]]), points[:, 0] > 0
+    exact = fit(design, label, np.ones(len(label)))
+    clip = fit(rows, ones, np.maximum(noisy, 0))
+    kept = fit(rows, ones, np.where(noisy >= 2.5 * math.log(len(points)), noisy, 0))
+    # the minimiser of sum z^2 / 8 - (y - 1/2) z
+    truncated = np.mean((design @ np.linalg.lstsq(design, 4 * (label - 0.5), rcond=None)[0] > 0) != (label == 1))
+    assert exact < kept < truncated < clip
+    found = {name: value("FM-DPME-LOGIT", f"{name}_five") for name in ("threshold", "functional", "clip")}
+    assert found["threshold"] < found["functional"] < found["clip"]
+    assert abs(found["threshold"] - kept) < 0.01
+    assert abs(found["clip"] - clip) < 0.01
+
+
+def test_cells_per_record_grow_with_the_attributes():
+    """Values per attribute are counted in the generated records, not taken from the chapter."""
+    for name, D in {"five": 5, "fourteen": 14}.items():
+        dataset = census.census(n=2000, attributes=D)
+        K = bandwidth(N_001, D)
+        sizes = [min(K, round(dataset.bounds[a][1] - dataset.bounds[a][0]) + 1) for a in dataset.names]
+        assert math.prod([K, *sizes]) / N_001 == pytest.approx(value("FM-DPME-TIME", name), rel=1e-3)
+        assert math.prod([K, *sizes]) == value("RR-DPME-COST", name)
+
+
+def test_cells_are_fewer_than_the_records_squared_until_there_are_two_per_axis():
+    """All axes with K cells: n^(2 D / (2 + D)) at most, up to the last D at which the power itself is two; then 2^D."""
+    least = value("RR-DPME-COST", "most_axes")
+    for D in range(1, 60):
+        power = math.exp(2 / (2 + D) * (math.log(N_001) - 0.5 * math.log(math.log(N_001))))
+        assert (power >= 2) == (least >= D)
+        cells = bandwidth(N_001, D) ** D
+        assert cells < N_001 ** (2 * D / (2 + D)) if least >= D else cells == 2**D
+    assert bandwidth(N_001, 40) ** 40 > N_001**2
+
+
+def test_dpme_is_a_fit_to_the_perturbed_histogram():
+    X, y = data(800, 2)
+    expected, weights = by_hand(X, y, 7)
+    out = dpme(count(X, y, partition(PLANE, 7)), 1e9, 1)
+    assert np.abs(minimise(out.objective()) - expected).max() <= 1e-6 + value("RR-DPME", "difference")
+    assert weights.sum() == 800
+
+
+def test_wine_histogram_is_nearly_empty():
+    X, y = scaled(wine())
+    K = bandwidth(len(y), 12)
+    assert value("RR-DPME-SPARSE", "cells_per_axis") == K
+    places = np.minimum(np.floor((np.clip(np.column_stack([y, X]), -1, 1) + 1) / 2 * K), K - 1)
+    share = 1 - len(np.unique(places, axis=0)) / K**12
+    assert share == pytest.approx(value("RR-DPME-SPARSE", "empty"), abs=1e-6)
+
+
+def test_negative_weights_break_convexity_and_clipping_mends_it():
+    """Forty records on a thousand cells: signs of the smallest eigenvalue, drawn with numpy alone."""
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-1, 1, (500, 2))
+    y = np.clip(X @ [0.5, -0.2] + 0.1 * rng.normal(size=500), -1, 1)
+    X, y = X[:40], y[:40]
+    rng, lowest = np.random.default_rng(4), {"clip": [], "signed": []}
+    mid = np.linspace(-0.9, 0.9, 10)
+    points = np.array(list(itertools.product(mid, repeat=3)))
+    counts = np.histogramdd(np.column_stack([y, X]), bins=10, range=[(-1, 1)] * 3)[0].ravel()
+    Z = np.column_stack([np.ones(len(points)), points[:, 1:]])
+    for _ in range(2000):
+        w = counts + rng.laplace(scale=2.5, size=len(counts))
+        lowest["signed"].append(np.linalg.eigvalsh((Z.T * w) @ Z)[0])
+        lowest["clip"].append(np.linalg.eigvalsh((Z.T * np.maximum(w, 0)) @ Z)[0])
+    shares = {name: np.mean(np.array(v) < 0) for name, v in lowest.items()}
+    assert shares["clip"] == value("RR-DPME-ROBUST", "clip") == 0
+    expected = value("RR-DPME-CONVEX", "signed")
+    assert value("RR-DPME-ROBUST", "signed") == expected
+    own = math.sqrt(expected * (1 - expected) * (1 / 2000 + 1 / 2000))
+    assert abs(shares["signed"] - expected) < 4 * own
+    assert load()["RR-DPME-CONVEX"].tolerance >= 4 * math.sqrt(expected * (1 - expected) / 2000) - 1e-3
+
+
+# --- the grid
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 9), st.booleans()), min_size=2, max_size=5),
+    st.booleans(),
+    st.integers(0, 2**32 - 1),
+)
+@settings(max_examples=60, deadline=None)
+def test_codes_name_the_nearest_point(axes, intercept, seed):
+    cells = [max(k, 2) if e else k for k, e in axes]
+    d = len(cells) - 1
+    box = Box(-np.ones(d) * 3, np.ones(d) * 5, (2.0, 4.0), intercept=intercept)
+    grid = Grid(box, tuple(cells), tuple(e for _, e in axes))
+    rng = np.random.default_rng(seed)
+    X, y = rng.uniform(-4, 6, (50, d)), rng.uniform(1, 5, 50)
+    Z, t = box.scale(X, y)
+    points = grid.points(grid.codes(X, y))
+    assert points.shape == (50, box.p + 1)
+    if intercept:
+        assert (points[:, 1] == 1).all()
+    half = [1 / (k - 1) if e else 1 / k for k, (_, e) in zip(cells, axes, strict=True)]
+    for j, (own, other) in enumerate(
+        zip([t, *Z.T[intercept:]], [points[:, 0], *points.T[1 + intercept :]], strict=True)
+    ):
+        assert np.abs(own - other).max() <= half[j] + 1e-12
+    every = grid.points(np.arange(grid.size))
+    assert len(np.unique(every, axis=0)) == grid.size
+    twice = np.tile(every, (2, 1))  # the points lie in the cells they stand for; one record alone is refused
+    back = (twice[:, 1 + intercept :] + 1) * 4 - 3
+    assert (grid.codes(back, 3 + twice[:, 0]) == np.tile(np.arange(grid.size), 2)).all()
+
+
+def test_points_by_hand():
+    box = Box([0.0, 1.0], [1.0, 16.0], (0.0, 8.0))
+    grid = Grid(box, (4, 2, 16), (False, True, True))
+    # income 3 of 8 is cell 1, midpoint 3 of 8 again; the binary stays 1; education 4 is the fourth of 16
+    code = grid.codes([[1.0, 4.0]] * 2, [3.0, 99.0])
+    assert code.tolist() == [1 * 32 + 1 * 16 + 3, 3 * 32 + 1 * 16 + 3]
+    np.testing.assert_allclose(grid.points(code), [[-0.25, 1, -0.6], [0.75, 1, -0.6]])
+
+
+def test_corner_scaling_has_its_own_frame():
+    box = Box([0.0, 0.0], [10.0, 10.0], (0.0, 1.0), corner=True)
+    grid = partition(box, 2)
+    points = grid.points(np.arange(grid.size))
+    np.testing.assert_allclose(np.unique(points[:, 1]), np.array([0.25, 0.75]) / math.sqrt(2))
+    np.testing.assert_allclose(np.unique(points[:, 0]), [-0.5, 0.5])
+
+
+def test_partition_keeps_values_and_respects_the_cap():
+    box = Box([0.0, 0.0, 0.0], [1.0, 6.0, 1.0], (0.0, 1.0))
+    grid = partition(box, 10, values=[2, 7, None], response=2)
+    assert grid.cells == (2, 2, 7, 10)
+    assert grid.exact == (True, True, True, False)
+    smaller = partition(box, 10, values=[2, 7, None], response=2, cap=100)
+    assert smaller.cells == (2, 2, 5, 5)
+    assert smaller.exact == (True, True, False, False)
+    assert partition(box, 10, cap=16).size == 16
+    with pytest.raises(InputError, match="even two cells"):
+        partition(box, 10, cap=15)
+
+
+def test_codes_of_a_very_large_domain_are_exact():
+    cells = (1000, 999, 998, 997, 996, 995)
+    box = Box([0.0] * 5, [1.0] * 5, (0.0, 1.0))
+    grid = Grid(box, cells, (False,) * 6)
+    assert grid.size == math.prod(cells) > 9 * 10**17
+    rng = np.random.default_rng(0)
+    X, y = rng.random((200, 5)), rng.random(200)
+    places = [[int(v * k) for v, k in zip((t, *x), cells, strict=True)] for x, t in zip(X, y, strict=True)]
+    for code, place in zip(grid.codes(X, y), places, strict=True):
+        by_python = 0
+        for k, c in zip(place, cells, strict=True):
+            by_python = by_python * c + k
+        assert int(code) == by_python
+
+
+def test_shards_merge():
+    X, y = data(300, 5)
+    grid = partition(PLANE, 6)
+    whole, parts = count(X, y, grid), [count(X[k::3], y[k::3], grid) for k in range(3)]
+    merged = parts[0] + parts[1] + parts[2]
+    assert merged.codes.tolist() == whole.codes.tolist()
+    assert merged.counts.tolist() == whole.counts.tolist()
+    assert merged.n == 300
+    with pytest.raises(InputError, match="different grids"):
+        parts[0] + count(X, y, partition(PLANE, 5))
+
+
+def test_a_histogram_cannot_be_changed_under_a_noisy_grid():
+    """The noise is drawn again at every read: on other counts the same noise would give both data sets away."""
+    codes, counts = np.array([0, 7], dtype=np.uint64), np.array([3, 4], dtype=np.int8)
+    h = Histogram(partition(PLANE, 3), codes, counts)
+    assert h.codes.dtype == h.counts.dtype == np.int64
+    out = dpme(h, 1.0, mode="signed")
+    before = out.moments()
+    counts += 100
+    codes += 1
+    for array in (h.codes, h.counts):
+        with pytest.raises(ValueError, match="read-only"):
+            array += 1
+    np.testing.assert_array_equal(out.moments(), before)
+    assert h.n == 7
+    assert Histogram(h.grid, [0, 7], [3, 4]).n == 7
+    assert (count(*data(30, 1), h.grid) + h).counts.flags.writeable is False
+
+
+def test_two_cells_that_are_not_labels_are_refused():
+    """Their midpoints are half the labels, so the coefficients of a quadratic for the logistic loss would be half."""
+    box = Box([-1.0] * 2, [1.0] * 2, (0.0, 1.0), intercept=True)
+    X, y = data(300, 5, labels=True)
+    right, wrong = (count(X, y, partition(box, 2, response=r)) for r in (2, None))
+    assert np.isfinite(minimise(dpme(right, 1e6, 1).objective(TAYLOR))).all()
+    for cells in (dpme(wrong, 1.0, 1), filter_priority(wrong, 1.0, 8, 1)):
+        for use in (lambda out=cells: out.objective(TAYLOR), cells.logistic):
+            with pytest.raises(InputError, match="response=2"):
+                use()
+        assert cells.objective().p == 3
+
+
+# --- DPME
+
+
+def weights_of(cells):
+    """All weights of a grid, by code."""
+    out = np.zeros(cells.grid.size)
+    where = {tuple(p): k for k, p in enumerate(cells.grid.points(np.arange(cells.grid.size)).round(9).tolist())}
+    for records, weights in cells.blocks():
+        for record, weight in zip(records.round(9).tolist(), weights, strict=True):
+            out[where[tuple(record)]] += weight
+    return out
+
+
+@pytest.mark.parametrize(("neighbours", "scale"), [("replace", 2 / 0.7), ("add_remove", 1 / 0.7)])
+def test_noise_law_of_the_counts(neighbours, scale):
+    """Accepted at the declared scale, rejected five per cent off; 160,000 cells, so the second errs with p < 1e-6."""
+    X, y = data(400, 6)
+    grid = partition(PLANE, 54)
+    h = count(X, y, grid)
+    out = dpme(h, 0.7, 7, mode="signed", neighbours=neighbours)
+    slabs = np.concatenate([slab.ravel() for slab in out.slabs()])
+    slabs[h.codes] -= h.counts
+    assert stats.kstest(slabs / scale, "laplace").pvalue > 1e-4
+    magnitude = np.abs(slabs)  # exponential: the sum is gamma, so five per cent are many standard errors
+    for factor, accepted in ((1.0, True), (0.95, False), (1.05, False)):
+        z = (magnitude.mean() / (scale * factor) - 1) * math.sqrt(len(magnitude))
+        assert (abs(z) < 4) == accepted
+    assert out.ledger.epsilon == pytest.approx(0.7, abs=1e-12)
+    assert out.ledger.spends[0].scale == pytest.approx(scale)
+
+
+def test_every_empty_cell_gets_noise():
+    h = count([[0.1, 0.1]] * 2, [0.1, 0.1], partition(PLANE, 5))
+    w = np.concatenate([s.ravel() for s in dpme(h, 1.0, 1, mode="signed").slabs()])
+    assert len(w) == 125
+    assert len(np.unique(w)) == 125
+
+
+@pytest.mark.parametrize("mode", ["clip", "signed", "threshold"])
+def test_blocks_and_fast_moments_agree(mode):
+    X, y = data(400, 8)
+    out = dpme(count(X, y, partition(PLANE, 9)), 2.0, 3, mode=mode)
+    middle = (2 * np.arange(9) - 8) / 9
+    t, a, b = (axis.ravel() for axis in np.meshgrid(middle, middle, middle, indexing="ij"))
+    cells, table, first = np.column_stack([t, np.ones(9**3), a, b]), np.zeros((4, 4)), 0
+    noisy = np.concatenate([slab.ravel() for slab in out.slabs()])
+    kept = np.flatnonzero(noisy)
+    for records, weights in out.blocks():
+        here = kept[first : first + len(weights)]
+        np.testing.assert_allclose(records, cells[here], atol=1e-12)
+        np.testing.assert_array_equal(weights, noisy[here])
+        table += np.einsum("i,ij,ik->jk", weights, records, records)
+        first += len(weights)
+    assert first == len(kept)
+    np.testing.assert_allclose(out.moments(), table, atol=1e-8)
+    f = out.objective()
+    assert f.domain is None
+    np.testing.assert_allclose(f.M, table[1:, 1:], atol=1e-8)
+    np.testing.assert_allclose(f.v, -2 * table[0, 1:], atol=1e-8)
+
+
+def test_modes_are_functions_of_the_same_noise():
+    X, y = data(400, 8)
+    h = count(X, y, partition(PLANE, 6))
+    signed, clip, kept = (
+        np.concatenate([s.ravel() for s in dpme(h, 1.0, 3, mode=mode).slabs()])
+        for mode in ("signed", "clip", "threshold")
+    )
+    np.testing.assert_array_equal(clip, np.maximum(signed, 0))
+    level = 2 * math.log(216)
+    np.testing.assert_array_equal(kept, np.where(signed >= level, signed, 0))
+    own = np.concatenate([s.ravel() for s in dpme(h, 1.0, 3, mode="threshold", level=1.5).slabs()])
+    np.testing.assert_array_equal(own, np.where(signed >= 1.5, signed, 0))
+
+
+@pytest.mark.parametrize("slab", [1, 7, 36, 100, 10**6])
+def test_noise_does_not_depend_on_the_slab(slab, monkeypatch):
+    X, y = data(200, 9)
+    h = count(X, y, partition(PLANE, 6))
+    before = dpme(h, 1.0, 4)
+    expected, moments = np.concatenate([s.ravel() for s in before.slabs()]), before.moments()
+    monkeypatch.setattr(histogram, "SLAB", slab)
+    after = dpme(h, 1.0, 4)
+    slabs = list(after.slabs())
+    np.testing.assert_array_equal(np.concatenate([s.ravel() for s in slabs]), expected)
+    np.testing.assert_allclose(after.moments(), moments, atol=1e-9)
+    assert max(s.size for s in slabs) <= max(slab, 6)
+
+
+def test_reading_twice_gives_the_same_noise_and_a_generator_moves_on():
+    h = count(*data(50, 1), partition(PLANE, 4))
+    out = dpme(h, 1.0)
+    np.testing.assert_array_equal(out.moments(), out.moments())
+    rng = np.random.default_rng(3)
+    assert (dpme(h, 1.0, rng).moments() != dpme(h, 1.0, rng).moments()).any()
+    np.testing.assert_array_equal(dpme(h, 1.0, 5).moments(), dpme(h, 1.0, 5).moments())
+    with pytest.raises((AttributeError, pickle.PicklingError)):
+        pickle.dumps(out)
+
+
+@pytest.mark.parametrize("method", ["dpme", "priority"])
+def test_clipped_rows_and_their_twins_release_the_same(method):
+    X, y = data(100, 2)
+    X[0], y[0] = (5.0, -9.0), 3.0
+    twin, t = X.copy(), y.copy()
+    twin[0], t[0] = (1.0, -1.0), 1.0
+    grid = partition(PLANE, 5)
+    run = (lambda h: dpme(h, 1.0, 1)) if method == "dpme" else (lambda h: filter_priority(h, 1.0, 50, 1))
+    np.testing.assert_array_equal(run(count(X, y, grid)).moments(), run(count(twin, t, grid)).moments())
+
+
+@given(st.permutations([0, 1, 2]), st.lists(st.sampled_from([-1.0, 1.0]), min_size=3, max_size=3))
+@settings(max_examples=20, deadline=None)
+def test_permuted_and_flipped_predictors(order, signs):
+    X, y = data(300, 4, d=3)
+    box = Box([-1.0] * 3, [1.0] * 3, (-1.0, 1.0), intercept=True)
+    grid, signs = partition(box, 6), np.array(signs)
+    theta = minimise(dpme(count(X, y, grid), 1e9, 1).objective())
+    turned = minimise(dpme(count((X * signs)[:, order], y, grid), 1e9, 1).objective())
+    np.testing.assert_allclose(turned[1:], (theta[1:] * signs)[list(order)], atol=1e-6)
+    assert turned[0] == pytest.approx(theta[0], abs=1e-6)
+
+
+def test_limit_of_large_epsilon_for_labels():
+    """Weighted Newton on np.histogramdd, written out."""
+    X, y = data(600, 5, labels=True)
+    box = Box([-1.0] * 2, [1.0] * 2, (0.0, 1.0), intercept=True)
+    grid = partition(box, 6, response=2)
+    counts, edges = np.histogramdd(np.column_stack([y, X]), bins=[2, 6, 6], range=[(0, 1), (-1, 1), (-1, 1)])
+    mid = (edges[1][1:] + edges[1][:-1]) / 2
+    points = np.array(list(itertools.product([0.0, 1.0], mid, mid)))
+    Z, w, theta = np.column_stack([np.ones(len(points)), points[:, 1:]]), counts.ravel(), np.zeros(3)
+    for _ in range(20):
+        p = 1 / (1 + np.exp(-Z @ theta))
+        theta += np.linalg.solve((Z.T * (w * p * (1 - p))) @ Z, Z.T @ (w * (points[:, 0] - p)))
+    h = count(X, y, grid)
+    np.testing.assert_allclose(dpme(h, 1e9, 1).logistic(), theta, atol=1e-5)
+    np.testing.assert_allclose(filter_priority(h, 200.0, 600, 1).logistic(), theta, atol=1e-5)
+    quadratic = dpme(h, 1e9, 1).objective(TAYLOR)
+    np.testing.assert_allclose(quadratic.M, (Z.T * w) @ Z / 8, atol=1e-4)
+
+
+def test_logistic_with_negative_weights_is_refused_where_it_is_not_convex():
+    box = Box([-1.0], [1.0], (0.0, 1.0), intercept=True)
+    h = count([[0.1], [0.2]], [0.0, 1.0], partition(box, 20, response=2))
+    refused = 0
+    for seed in range(20):
+        try:
+            dpme(h, 0.1, seed, mode="signed").logistic()
+        except IndefiniteError:
+            refused += 1
+        except (ArithmeticError, RuntimeError):
+            pass
+    assert refused > 0
+
+
+def test_phantom_records():
+    """E max(n + z, 0) = n + (b / 2) e^(-n / b), by quadrature, and the total by simulation."""
+    b = 2 / 0.8
+    for n in (0, 1, 5):
+        exact = integrate.quad(lambda z, n=n: max(n + z, 0) * stats.laplace.pdf(z, scale=b), -n, 200, limit=300)[0]
+        assert exact == pytest.approx(n + b / 2 * math.exp(-n / b), rel=1e-6)
+    h = count([[0.0, 0.0]] * 30, [0.0] * 30, partition(PLANE, 50))
+    total = dpme(h, 0.8, 2).objective().M[0, 0]
+    empty = 50**3 - 1
+    sd = math.sqrt(empty * (b**2 - b**2 / 4))  # E max(z, 0)^2 = b^2
+    assert abs(total - 30 - empty / 0.8) < 5 * sd
+
+
+def test_clipping_is_a_ridge_in_expectation():
+    """Mean of the clipped objective over draws: M gains (b / 2) times the moments of the grid, v nothing from it."""
+    grid = partition(PLANE, 8)
+    h = count([[0.3, -0.6]] * 5000, [0.4] * 5000, grid)
+    exact = Summary(grid, h.codes, h.counts.astype(float), dpme(h, 1.0, 0).ledger).objective()
+    draws = [dpme(h, 1.0, seed).objective() for seed in range(400)]
+    gain = np.mean([f.M - exact.M for f in draws], axis=0)
+    s2 = np.mean((2 * np.arange(8) + 1 - 8.0) ** 2) / 64
+    empties = 8**3 * np.diag([1, s2, s2])
+    point = grid.points(h.codes)[0, 1:]
+    np.testing.assert_allclose(gain, empties - np.outer(point, point), atol=5 * math.sqrt(512 * 3 / 400))
+
+
+def test_deviation_of_signed_moments():
+    h = count([[0.0, 0.0]] * 2, [0.0, 0.0], partition(PLANE, 9))
+    draws = np.array([dpme(h, 1.0, seed, mode="signed").objective().M for seed in range(2000)])
+    sd = draws.std(axis=0)
+    assert sd[0, 0] == pytest.approx(dpme(h, 1.0, 0).deviation, rel=0.06)  # almost four standard errors of a deviation
+    assert sd[0, 0] == pytest.approx(2 * math.sqrt(2 * 9**3), rel=0.06)
+    c = (2 * np.arange(9) + 1 - 9) / 9
+    assert sd[1, 2] == pytest.approx(2 * math.sqrt(2 * 9**3) * np.mean(c**2), rel=0.06)
+    plain = Box([-1.0], [1.0], (-1.0, 1.0))
+    flat = dpme(count([[0.0]] * 2, [0.0, 0.0], partition(plain, 9)), 1.0, 0)
+    assert flat.deviation == pytest.approx(2 * math.sqrt(2 * 81 * np.mean(c**4)))
+
+
+def test_bias_of_the_grid_is_at_most_a_cell():
+    """Every record moves by half a cell per axis at most, so the moments move by at most so much."""
+    X, y = data(2000, 11)
+    exact = linear(X, y, PLANE)
+    for K in (2, 4, 8, 16, 32):
+        h = count(X, y, partition(PLANE, K))
+        f = Summary(h.grid, h.codes, h.counts.astype(float), dpme(h, 1.0, 0).ledger).objective()
+        assert np.abs(f.M - exact.M).max() / 2000 <= 2 / K
+        assert np.abs(f.v - exact.v).max() / 2000 <= 4 / K
+
+
+# --- privacy
+
+
+def test_no_neighbour_beats_the_certified_epsilon():
+    """All count vectors of three records on four cells; the loss of the noisy counts is the weighted L1 distance."""
+    vectors = [v for v in itertools.product(range(4), repeat=4) if sum(v) == 3]
+    for relation, others in (
+        ("replace", vectors),
+        ("add_remove", [v for v in itertools.product(range(5), repeat=4) if sum(v) == 4]),
+    ):
+        worst = 0.0
+        for a, b in itertools.product(vectors, others):
+            difference = np.abs(np.subtract(a, b))
+            if (difference.sum() == 2 and max(difference) == 1) if relation == "replace" else difference.sum() == 1:
+                worst = max(worst, difference.sum())
+        h = count([[0.0, 0.0]] * 3, [0.0] * 3, partition(PLANE, 2))
+        for out in (dpme(h, 0.6, 1, neighbours=relation), filter_priority(h, 0.6, 3, 1, neighbours=relation)):
+            spend = out.ledger.spends[0]
+            assert worst / spend.scale == pytest.approx(spend.epsilon, abs=1e-12)
+            assert spend.epsilon == pytest.approx(0.6, abs=1e-12)
+            assert spend.neighbours == relation
+
+
+@pytest.mark.parametrize("level", [1, 3])
+def test_exact_loss_of_the_filter(level):
+    """Two cells, replace one record: the law of what passes, enumerated; the loss is at most epsilon."""
+    eps = 0.9
+    alpha, shown = math.exp(-eps / 2), range(level, 60)
+
+    def law(n):
+        p = {v: (1 - alpha) / (1 + alpha) * alpha ** abs(v - n) for v in shown}
+        below = alpha ** (n - level + 1) / (1 + alpha) if n >= level else 1 - alpha ** (level - n) / (1 + alpha)
+        return p | {None: below}
+
+    worst = 0.0
+    for a, b in itertools.product(range(1, 6), range(5)):
+        laws = [(law(a), law(b)), (law(a - 1), law(b + 1))]
+        for u, v in itertools.product(laws[0][0], laws[0][1]):
+            first, second = (one[u] * two[v] for one, two in laws)
+            worst = max(worst, abs(math.log(first / second)))
+    assert worst <= eps + 1e-9
+    assert worst == pytest.approx(eps, abs=1e-6)
+    assert law(0)[None] == pytest.approx(1 - passing(alpha, level))
+    assert sum(law(2).values()) == pytest.approx(1, abs=1e-9)
+
+
+def test_leaky_bounds_are_marked_and_budgets_are_charged_first():
+    with pytest.warns(PrivacyLeakWarning):
+        box = Box.from_data([[0.0], [1.0], [0.5]], [0.0, 1.0, 0.3])
+    h = count([[0.0], [1.0], [0.5]], [0.0, 1.0, 0.3], partition(box, 2))
+    for run in (lambda **more: dpme(h, 1.0, **more), lambda **more: filter_priority(h, 1.0, 2, **more)):
+        assert "read off the data" in run().ledger.spends[0].caveat
+        budget = Budget(1.0)
+        run(random_state=1, budget=budget)
+        assert budget.remaining == 0
+        rng = np.random.default_rng(0)
+        state = str(rng.bit_generator.state)
+        with pytest.raises(BudgetError):
+            run(random_state=rng, budget=budget)
+        assert str(rng.bit_generator.state) == state
+
+
+# --- Filter-Priority
+
+
+@pytest.mark.parametrize("eps", [0.1, 0.8, 3.0])
+@pytest.mark.parametrize("level", [1, 2, 5])
+def test_passing_probability(eps, level):
+    alpha = math.exp(-eps / 2)
+    k = np.arange(level, 20_000)
+    tail = ((1 - alpha) / (1 + alpha) * alpha ** k.astype(float)).sum()
+    assert passing(alpha, level) == pytest.approx(tail, rel=1e-9)
+    draws = noise.geometric(alpha, (100_000,), 3) >= level
+    assert abs(draws.mean() - tail) < 4.5 * math.sqrt(tail * (1 - tail) / 100_000)
+
+
+def test_filter_level_is_the_smallest_that_fits():
+    for cells, size, eps in itertools.product((10, 10**6, 10**15), (1, 1000, 10**6), (0.1, 0.8, 10.0)):
+        alpha = math.exp(-eps / 2)
+        level = filter_level(cells, size, alpha)
+        assert cells * passing(alpha, level) <= size * (1 + 1e-9)
+        assert level == 1 or cells * passing(alpha, level - 1) > size * (1 - 1e-9)
+
+
+SMALL = partition(PLANE, 5)  # 125 cells
+FEW = Histogram(SMALL, np.array([3, 50, 51, 124]), np.array([1, 2, 6, 9]))
+ALPHA = math.exp(-0.4)
+
+
+def materialised(rng, level):
+    """The slow way: noise on all cells, then the filter."""
+    counts = np.zeros(SMALL.size, dtype=int)
+    counts[FEW.codes] = FEW.counts
+    # by inverting the distribution function of the geometric law, not by lib's sampler
+    noisy = counts + np.floor(np.log(rng.random(SMALL.size)) / math.log(ALPHA)).astype(int)
+    noisy -= np.floor(np.log(rng.random(SMALL.size)) / math.log(ALPHA)).astype(int)
+    codes = np.flatnonzero(noisy >= level)
+    return codes, noisy[codes]
+
+
+@pytest.mark.parametrize("level", [1, 3])
+def test_simulated_filter_has_the_law_of_the_slow_one(level):
+    """Two-sample tests of number, places and values, each with error rate 1e-4."""
+    runs = 3000
+    rng = np.random.default_rng(21)
+    slow = [materialised(rng, level) for _ in range(runs)]
+    fast = [survivors(FEW, ALPHA, level, rng) for _ in range(runs)]
+    places = np.array([np.bincount(np.concatenate([c for c, _ in side]), minlength=125) for side in (slow, fast)])
+    assert stats.chi2_contingency(np.column_stack([places, 125 * runs - places.sum(axis=1)]))[1] > 1e-4
+    numbers = [np.array([len(c) for c, _ in side]) for side in (slow, fast)]
+    for values in (numbers, [np.concatenate([v for _, v in side]) for side in (slow, fast)]):
+        top = int(max(v.max() for v in values))
+        table = np.array([np.bincount(v, minlength=top + 1) for v in values])
+        common = table.sum(axis=0) >= 40
+        pooled = np.column_stack([table[:, common], table[:, ~common].sum(axis=1)])
+        pooled = pooled[:, pooled.sum(axis=0) > 0]
+        assert stats.chi2_contingency(pooled)[1] > 1e-4
+    # pairs of cells, one empty and one not, two empty ones: independent in both
+    for first, second in ((3, 4), (10, 11)):
+        joint = [sum({first, second} <= set(c.tolist()) for c, _ in side) for side in (slow, fast)]
+        assert stats.fisher_exact([joint, [runs - j for j in joint]])[1] > 1e-4
+    assert all(len(set(c.tolist())) == len(c) for c, _ in fast)
+
+
+def test_survivors_among_the_empty_are_binomial():
+    level, runs = 2, 4000
+    rng = np.random.default_rng(22)
+    found = [np.setdiff1d(survivors(FEW, ALPHA, level, rng)[0], FEW.codes).size for _ in range(runs)]
+    law = stats.binom(121, passing(ALPHA, level))
+    edges = np.arange(law.ppf(0.01), law.ppf(0.99) + 1).astype(int)
+    observed = [np.sum(np.array(found) <= edges[0]), *(np.sum(np.array(found) == k) for k in edges[1:-1])]
+    expected = [law.cdf(edges[0]), *law.pmf(edges[1:-1])]
+    observed.append(runs - sum(observed))
+    expected.append(1 - sum(expected))
+    assert stats.chisquare(observed, np.array(expected) * runs).pvalue > 1e-4
+    off = stats.binom(121, 1.05 * passing(ALPHA, level))  # five per cent more is noticed
+    assert abs(np.mean(found) - off.mean()) > 4 * off.std() / math.sqrt(runs)
+    assert abs(np.mean(found) - law.mean()) < 4 * law.std() / math.sqrt(runs)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_priority_sampling_is_unbiased(size):
+    """The mean weight of each value, by integrating over the uniform variables on a grid: exact up to its width."""
+    v = np.array([5.0, 2.0, 1.0, 0.5])
+    runs, rng = 40_000, np.random.default_rng(23)
+    drawn = [priority(v, size, rng) for _ in range(runs)]
+    table = np.zeros((runs, 4))
+    np.put_along_axis(table, np.array([kept for kept, _ in drawn]), np.array([w for _, w in drawn]), axis=1)
+    assert ((table > 0).sum(axis=1) == size).all()
+    if size > 1:
+        error = np.sqrt((np.minimum(table, 1e6) ** 2).mean(axis=0) / runs)
+        assert (np.abs(table.mean(axis=0) - v) < 5 * error + 0.02).all()
+    else:  # the weight has no second moment: compare the truncated mean with its exact value
+        cut = 50.0
+        first = np.minimum(table[:, 0], cut)
+
+        # E min(max(v, tau), cut) min(1, v / tau) over the law of tau, the largest of the other priorities
+        grid = np.linspace(2.0, 5000.0, 400_000)
+        mass = np.diff(np.prod([1 - np.minimum(1.0, x / grid) for x in v[1:]], axis=0))
+        tau = (grid[1:] + grid[:-1]) / 2
+        exact = np.sum(np.minimum(np.maximum(v[0], tau), cut) * np.minimum(1, v[0] / tau) * mass)
+        assert abs(first.mean() - exact) < 5 * first.std() / math.sqrt(runs) + 0.02
+
+
+def test_priority_by_hand():
+    kept, weights = priority([4.0, 3.0], 5, 1)
+    assert kept.tolist() == [0, 1]
+    assert weights.tolist() == [4.0, 3.0]
+    v = np.array([1.0, 1.0, 8.0, 1.0, 1.0])
+    rank = v / (1 - noise.generator(9).random(5))
+    order = np.argsort(-rank)
+    kept, weights = priority(v, 2, 9)
+    assert sorted(order[:2].tolist()) == kept.tolist()
+    np.testing.assert_allclose(weights, np.maximum(v[kept], rank[order[2]]))
+
+
+def test_summary_is_sorted_within_size_and_above_the_level():
+    h = count(*data(500, 3), partition(PLANE, 12))
+    out = filter_priority(h, 0.5, 80, 4, level=2)
+    assert len(out.codes) == 80
+    assert (np.diff(out.codes) > 0).all()
+    assert (out.weights >= 2).all()
+    again = filter_priority(h, 0.5, 80, 4, level=2)
+    np.testing.assert_array_equal(out.weights, again.weights)
+    np.testing.assert_allclose(weights_of(out)[out.codes], out.weights)
+
+
+def test_all_empty_cells_can_pass():
+    """A level so low that most of the domain passes: codes stay distinct and within it."""
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        codes, counts = survivors(FEW, 0.999, 1, rng)
+        assert len(set(codes.tolist())) == len(codes) <= 125
+        assert codes.min() >= 0
+        assert codes.max() < 125
+        assert (counts >= 1).all()
+
+
+@pytest.mark.parametrize("cells", [(10**6, 10**6), (2**31, 2**31)])
+def test_nothing_as_large_as_the_domain_is_allocated(cells):
+    box = Box([-1.0], [1.0], (-1.0, 1.0))
+    X, y = data(2000, 1, d=1)
+    tracemalloc.start()
+    grid = Grid(box, cells, (False, False))
+    out = filter_priority(count(X, y, grid), 0.8, 2000, 1)
+    out.objective()
+    used = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert grid.size >= 10**12
+    assert used < 5e6
+    assert 0 < len(out.codes) <= 2000
+
+
+@pytest.mark.parametrize(("alpha", "level"), [(0.9, 1), (0.5, 2), (0.1, 1)])
+@pytest.mark.parametrize("occupied", [[5], [0, 1, 2, 4, 5], [0, 1, 2, 3, 4]])
+def test_joint_law_of_the_empty_cells_that_pass(alpha, level, occupied):
+    """Every set of empty cells with its exact probability: independent coins. Dense and nearly full grids too."""
+    grid = Grid(Box([-1.0], [1.0], (-1.0, 1.0)), (2, 3), (False, False))
+    h = Histogram(grid, np.array(occupied), np.full(len(occupied), 9))
+    vacant = sorted(set(range(6)) - set(occupied))
+    sets = [c for k in range(len(vacant) + 1) for c in itertools.combinations(vacant, k)]
+    k = np.arange(level, 3000)
+    p = ((1 - alpha) / (1 + alpha) * alpha ** k.astype(float)).sum()
+    expected = np.array([p ** len(c) * (1 - p) ** (len(vacant) - len(c)) for c in sets])
+    rng, runs, found = np.random.default_rng(25), 4000, dict.fromkeys(sets, 0)
+    for _ in range(runs):
+        found[tuple(c for c in survivors(h, alpha, level, rng)[0].tolist() if c in vacant)] += 1
+    observed, often = np.array(list(found.values())), expected * runs >= 8
+    table = np.array([[*x[often], x[~often].sum()] for x in (observed, expected * runs)])
+    table = table[:, table[1] > 0]
+    assert stats.chisquare(*table).pvalue > 1e-4
+
+
+def test_no_empty_cell_at_all():
+    full = Histogram(SMALL, np.arange(125), np.full(125, 4))
+    codes, counts = survivors(full, 0.5, 1, 1)
+    assert set(codes.tolist()) <= set(range(125))
+    out = filter_priority(full, 50.0, 125, 1)
+    assert out.codes.tolist() == list(range(125))
+    assert out.weights.tolist() == [4.0] * 125
+    assert filter_priority(full, 50.0, 125, 1, level=60).codes.size == 0
+    assert not filter_priority(full, 50.0, 125, 1, level=60).moments().any()
+    assert (counts >= 1).all()
+
+
+def test_law_of_the_empty_cells_in_the_largest_domain():
+    """numpy's binomial is wrong here by far: of 6000 draws the mean is seven standard errors off."""
+    grid = Grid(Box([-1.0], [1.0], (-1.0, 1.0)), (2**31, 2**31), (False, False))
+    h, level, runs, rng = Histogram(grid, np.array([7]), np.array([1])), 55, 6000, np.random.default_rng(31)
+    drawn = [survivors(h, 0.5, level, rng)[0] for _ in range(runs)]
+    number = np.array([len(c) for c in drawn])
+    mean = 2.0**62 * 0.5**level / 1.5  # of a binomial so near to the Poisson law that the difference is below 2^-50
+    assert abs(number.mean() - mean) < 4 * math.sqrt(mean / runs)
+    assert abs(number.var() / mean - 1) < 4 * math.sqrt(2 / runs)
+    edges = stats.poisson(mean).ppf([0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98])
+    expected = np.diff(np.r_[0, stats.poisson(mean).cdf(edges), 1]) * runs
+    assert stats.chisquare(np.bincount(np.searchsorted(edges, number), minlength=8), expected).pvalue > 1e-4
+    codes = np.concatenate(drawn)
+    assert stats.kstest(codes / 2.0**62, "uniform").pvalue > 1e-4
+    assert abs((codes & 1).mean() - 0.5) < 4 / math.sqrt(4 * len(codes))
+
+
+def test_survivors_are_sorted_so_that_the_order_does_not_tell_the_empty_cells():
+    h = Histogram(SMALL, np.array([60, 61]), np.array([50, 50]))
+    codes, counts = survivors(h, 0.9, 1, 3)
+    assert (np.diff(codes) > 0).all()
+    assert codes.min() < 60
+    assert counts[codes == 60] > 20  # the counts moved with their codes
+    assert (counts[codes < 60] < 100).all()
+
+
+def test_noise_mass_of_a_summary():
+    """(m - n0) p (level + alpha / (1 - alpha)) by simulation."""
+    level, runs, rng = 2, 3000, np.random.default_rng(24)
+    mass = []
+    for _ in range(runs):
+        codes, counts = survivors(FEW, ALPHA, level, rng)
+        mass.append(counts[~np.isin(codes, FEW.codes)].sum())
+    exact = 121 * passing(ALPHA, level) * (level + ALPHA / (1 - ALPHA))
+    assert abs(np.mean(mass) - exact) < 4.5 * np.std(mass) / math.sqrt(runs)
+
+
+def test_very_small_and_very_large_epsilon():
+    h = count(*data(50, 1), partition(PLANE, 4))
+    out = filter_priority(h, 1e6, 50, 1)
+    np.testing.assert_array_equal(out.codes, h.codes)
+    np.testing.assert_array_equal(out.weights, h.counts)
+    assert filter_level(10, 10, 0.5) == 1
+    assert filter_priority(h, 1e-3, 10, 1).weights.min() >= 1
+
+
+@pytest.mark.parametrize("high", [3, 7, 49, 60, 70, 90, 98, 99])
+@pytest.mark.parametrize("cells", [2, 3, 5, 7, 10, 16, 25, 49])
+def test_whole_numbers_on_edges_are_in_the_upper_cell(high, cells):
+    """In whole numbers: x is in cell floor(x cells / high), the last one closed."""
+    edges = Grid(Box([0.0], [float(high)], (0.0, 1.0)), (1, cells), (False, False))
+    x = np.arange(high + 1)
+    found = edges.codes(x[:, None].astype(float), np.zeros(len(x)))
+    assert found.tolist() == [min(k * cells // high, cells - 1) for k in x.tolist()]
+
+
+def test_cells_of_bounds_near_the_largest_float():
+    wide = Grid(Box([-8e307], [8e307], (0.0, 1.0)), (1, 4), (False, False))
+    assert wide.codes([[8e307], [-1.7e308], [0.0], [4e307]], np.zeros(4)).tolist() == [3, 0, 2, 3]

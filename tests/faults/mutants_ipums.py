@@ -1,0 +1,130 @@
+"""Faults in the reader of extracts, in its setting and in the real data that its tests must notice."""
+
+MUTANTS = {
+    "ipums: everybody is a head": (
+        "lib.data.ipums.heads",
+        'chunk = chunk[chunk["RELATE"].isin(first)]',
+        "chunk = chunk[chunk.RELATE.notna()]",
+        "test_ipums.py -k what_was_written",
+    ),
+    "ipums: numbers before labels": (
+        "lib.data.ipums._value",
+        'label = labels.get(code, "").lower()',
+        'label = "" if reading.limits else labels.get(code, "").lower()',
+        "test_ipums.py -k 'labels_mean or what_was_written'",
+    ),
+    "ipums: a code without a label stands for itself": (
+        "lib.data.ipums._value",
+        "if not label and reading.limits and reading.limits[0] <= code <= reading.limits[1]:",
+        "if not label:",
+        "test_ipums.py -k 'without_a_label or cannot_be'",
+    ),
+    "ipums: unknown income is an income": (
+        "lib.data.ipums",
+        "INCOME_CODES = {9_999_998: NAN, 9_999_999: NAN}",
+        "INCOME_CODES = {9_999_999: NAN}",
+        "test_ipums.py -k 'special_incomes or what_was_written'",
+    ),
+    "ipums: a month's income for a year's": (
+        "lib.data.ipums._income_factor",
+        'if factor is None and country == "BR":',
+        'if factor is None and country == "XX":',
+        "test_ipums.py -k waits_for",
+    ),
+    "ipums: those who never moved have just come": (
+        "lib.data.ipums_labels",
+        "STAY = Reading(((NOT_ASKED, math.inf), *COUNT))",
+        "STAY = Reading(((NOT_ASKED, 0.0), *COUNT))",
+        "test_ipums.py -k 'for_life or labels_mean'",
+    ),
+    "ipums: an absent spouse is a present one": (
+        "lib.data.ipums_labels",
+        "absent|separated|divorced|widowed",
+        "separated|divorced|widowed",
+        "test_ipums.py -k labels_mean",
+    ),
+    "ipums: two samples of a year are one": (
+        "lib.data.ipums",
+        'SAMPLES = ("SAMPLE", "DATANUM")',
+        "SAMPLES = ()",
+        "test_ipums.py -k 'one_year or codebook_lists'",
+    ),
+    "ipums: samples of one label are one": (
+        "lib.data.ipums._samples",
+        "({kind} {codes[kind]}: {said[kind]})",
+        "({kind}: {said[kind]})",
+        "test_ipums.py -k one_year",
+    ),
+    "ipums: the samples of the codebook are not counted": (
+        "lib.data.ipums._check_frame",
+        "if len(listed) > 1 and not set(SAMPLES) & set(subset):",
+        "if False:",
+        "test_ipums.py -k codebook_lists",
+    ),
+    "ipums: one code per label": (
+        "lib.data.ipums_files.meanings",
+        "for code, label in labels[name]:",
+        "for label, code in {label: code for code, label in labels[name]}.items():",
+        "test_ipums.py -k one_label",
+    ),
+    "ipums: the last label of a code counts": (
+        "lib.data.ipums_files.meanings",
+        "if found.setdefault(number, label) != label:",
+        "if found.update({number: label}):",
+        "test_ipums.py -k two_labels",
+    ),
+    "ipums: half a line is a record": (
+        "lib.data.ipums_files._check_lines",
+        'if 0 < len(line.rstrip("\\r\\n")) < width',
+        "if False",
+        "test_ipums.py -k broken_data",
+    ),
+    "ipums: half a row is a record": (
+        "lib.data.ipums_files._check_lines",
+        "if row and len(row) != len(header)",
+        "if False",
+        "test_ipums.py -k broken_data",
+    ),
+    "ipums: a broken archive is an error of its own": (
+        "lib.data.ipums_files",
+        "BROKEN = (EOFError, OSError, UnicodeError, LookupError, zlib.error, csv.Error)",
+        "BROKEN = (UnicodeError, LookupError, zlib.error, csv.Error)",
+        "test_ipums.py -k broken_data",
+    ),
+    "ipums: letters are an error of their own": (
+        "lib.data.ipums_files",
+        "FOREIGN = (ArithmeticError, AttributeError, TypeError, ValueError)",
+        "FOREIGN = (ArithmeticError, AttributeError, TypeError)",
+        "test_ipums.py -k broken_data",
+    ),
+    "census: an own extract is not clipped": (
+        "lib.data.census._extract",
+        "frame[name] = frame[name].clip(*limits[name])",
+        "frame[name] = frame[name].clip(limits[name][0])",
+        "test_ipums.py -k clipped",
+    ),
+    "census: people drawn twice": (
+        "lib.data.census._extract",
+        ".choice(len(frame), n, replace=False)",
+        ".choice(len(frame), n, replace=True)",
+        "test_ipums.py -k drawn_twice",
+    ),
+    "census: an own extract called generated": (
+        "lib.data.census.census",
+        "frame, source = _extract(folder, country, n, names, random_state)",
+        'frame, source = _extract(folder, country, n, names, random_state)[0], "generated"',
+        "test_ipums.py -k one_setting",
+    ),
+    "census income: parts exchanged": (
+        "lib.data.datasets.census_income",
+        'frame[frame["test"] == (part == "test")]',
+        'frame[frame["test"] == (part == "train")]',
+        "test_datasets.py -k repositorys",
+    ),
+    "one-hot: the next category": (
+        "lib.data.datasets.one_hot",
+        "parts.append((values == category).astype(float))",
+        "parts.append((values == category + 1).astype(float))",
+        "test_datasets.py -k one_hot",
+    ),
+}

@@ -1,0 +1,82 @@
+"""Faults in irls, irls_moments and chi_square, and the tests that must notice."""
+
+MUTANTS = {
+    "weights not capped": (
+        "dpreg.mechanisms.irls_moments.moments",
+        "np.maximum(size, floor, out=size)",
+        "np.maximum(size, floor / 2, out=size)",
+        "test_irls.py -k 'row_by_row or exceeds'",
+    ),
+    "nuclear norm of one row only": (
+        "dpreg.mechanisms.irls_moments.sensitivities",
+        "math.sqrt(2) * row, 2 * row, row)",
+        "math.sqrt(2) * row, row, row)",
+        "test_irls.py -k exceeds",
+    ),
+    "orthogonal rows forgotten": (
+        "dpreg.mechanisms.irls_moments.sensitivities",
+        "math.sqrt(2) * row, 2 * row",
+        "row, 2 * row",
+        "test_irls.py -k exceeds",
+    ),
+    "Gaussian noise as much off the diagonal, the level as before": (
+        "dpreg.mechanisms.irls_laws.VectorLaw.matrix",
+        "1.0, self.off_diagonal)",
+        "1.0, 1.0)",
+        "test_irls.py -k 'law_of_the_matrix or fresh'",
+    ),
+    "one Wishart matrix too few": (
+        "dpreg.mechanisms.irls_laws.WishartDifference.matrix",
+        "(first - noise.wishart(p, self.degrees, shape, rng))",
+        "(first - self.degrees * np.eye(p))",
+        "test_irls.py -k 'law_of_the_matrix or one_dimension or sampler'",
+    ),
+    "moments without noise after the first iteration": (
+        "dpreg.mechanisms.irls.follow",
+        "gram[1:, 1:] + plan.second.matrix(p, rng)",
+        "gram[1:, 1:] + (k == 0) * plan.second.matrix(p, rng)",
+        "test_irls.py -k fresh",
+    ),
+    "one release of two paid for": (
+        "dpreg.mechanisms.irls._share",
+        "return checks.budget(total, name) / (2 * checks.count(",
+        "return checks.budget(total, name) / (1 * checks.count(",
+        "test_irls.py -k 'declared or share'",
+    ),
+    "the gap not charged": (
+        "dpreg.mechanisms.irls_laws.Wishart._promise",
+        "(loss, -math.expm1(-loss), math.inf)",
+        "(loss, 0.0, math.inf)",
+        "test_irls.py -k leaves_a_gap",
+    ),
+    "one order of the neighbours only": (
+        "dpreg.mechanisms.chi_square.delta",
+        "worst = max(worst, _excess(law.sf(high - a)",
+        "worst = min(worst, _excess(law.sf(high - a)",
+        "test_irls.py -k 'hockey or number_costs'",
+    ),
+    "calibrated on the wrong side": (
+        "dpreg.mechanisms.chi_square._search",
+        "return root * (1 - sign * 1e-9)",
+        "return root * (1 + sign * 1e-9)",
+        "test_irls.py -k safe_side",
+    ),
+    "a plan without noise is free": (
+        "dpreg.mechanisms.irls_laws.MomentLaw.price",
+        "found = NOTHING if loss == math.inf",
+        "found = (0.0, 0.0, 0.0) if loss == math.inf",
+        "test_irls.py -k 'without_noise or wrong_degrees'",
+    ),
+    "the ledger does not look at the cap": (
+        "dpreg.mechanisms.irls.Plan.ledger",
+        "size, spends = sensitivities(self.domain, self.cap, self.neighbours), []",
+        "size, spends = sensitivities(self.domain, 2.0, self.neighbours), []",
+        "test_irls.py -k 'worked_out or declared'",
+    ),
+    "replacing priced as removing, many degrees": (
+        "dpreg.mechanisms.chi_square.halved",
+        "return epsilon / 2, part",
+        "return epsilon, part",
+        "test_irls.py -k 'costs_both or share'",
+    ),
+}

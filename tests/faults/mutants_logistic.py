@@ -1,0 +1,111 @@
+"""Faults in logistic and in the closed forms of sensitivity that the tests must notice."""
+
+MUTANTS = {
+    "rounded labels in the constant": (
+        "dpreg.pipeline.domain.Domain.scale_block",
+        """np.subtract(y, self.response[0], out=out[:, 0], dtype=np.float64)  # or float32 stays so
+            Z /= self.unit
+            out[:, 0] /= self.half_width
+            out[:, 0] -= 1.0""",
+        """np.subtract(y, sum(self.response) / 2, out=out[:, 0], dtype=np.float64)
+            Z /= self.unit
+            out[:, 0] /= self.half_width""",
+        "test_logistic.py -k constant_does_not_know",
+    ),
+    "no ridge at large epsilon": (
+        "dpreg.mechanisms.objective_perturbation.objective_perturbation",
+        "-math.expm1(-rest), RIDGE)",
+        "-math.expm1(-rest), 0.0)",
+        "test_logistic.py -k hard_objectives",
+    ),
+    "ridge lost in rounding": (
+        "dpreg.pipeline.newton._newton_step",
+        "(0.0 if least else 1e-12)",
+        "1e-12",
+        "test_logistic.py -k however_small",
+    ),
+    "solver stops too early": (
+        "dpreg.mechanisms.objective_perturbation.objective_perturbation",
+        "limit=10_000, tolerance=1e-10",
+        "limit=10_000, tolerance=1e-5",
+        "test_logistic.py -k hard_objectives",
+    ),
+    "labels priced as responses": (
+        "dpreg.pipeline.sensitivity.closed_form",
+        "abs(loss.cross) / 2 if loss.labels else response",
+        "response if loss.labels else response",
+        "test_logistic.py -k closed_forms",
+    ),
+    "parabola past its edge": (
+        "dpreg.pipeline.sensitivity._parabola",
+        "if abs(slope) > total * r:",
+        "if abs(slope) > 2 * total * r:",
+        "test_logistic.py -k closed_forms",
+    ),
+    "price of t^2 charged to labels": (
+        "dpreg.pipeline.laws.Scales.certify",
+        'if loss.labels and checks.neighbours(neighbours) == "replace":',
+        'if not loss.labels and checks.neighbours(neighbours) == "replace":',
+        "test_logistic.py -k closed_forms",
+    ),
+    "ridge halved in the logistic fit": (
+        "dpreg.pipeline.newton._held",
+        "slope + 2 * ridge * theta",
+        "slope + ridge * theta",
+        "test_logistic.py -k 'ridge or scikit'",
+    ),
+    "last block of rows lost": (
+        "dpreg.pipeline.newton.blocked.blocks",
+        "for first in range(0, len(Z), BLOCK):\n            part",
+        "for first in range(0, len(Z) - BLOCK, BLOCK):\n            part",
+        "test_logistic.py -k blocks",
+    ),
+    "chebyshev not lifted": (
+        "dpreg.pipeline.surrogates.chebyshev",
+        "math.log(2) + height / 2",
+        "math.log(2) + height",
+        "test_logistic.py -k equioscillates",
+    ),
+    "least squares of the wrong degree": (
+        "dpreg.pipeline.surrogates.least_squares",
+        "level - bend / 2",
+        "level",
+        "test_logistic.py -k stationary",
+    ),
+    "one half counted as a one": (
+        "dpreg.pipeline.logistic.predicted",
+        "theta @ Z.T > FLAT * ",
+        "theta @ Z.T >= -FLAT * ",
+        "test_logistic.py -k stack",
+    ),
+    "probability and label swapped": (
+        "dpreg.pipeline.newton.over.sums",
+        "w * (chance - y)",
+        "w * (y - chance)",
+        "test_logistic.py -k scikit",
+    ),
+    "rounding decides on a label": (
+        "dpreg.pipeline.logistic.predicted",
+        "Z.T > FLAT * np.abs",
+        "Z.T > 0 * np.abs",
+        "test_logistic.py -k zero_on_its_own_scale",
+    ),
+    "ridge of objective perturbation halved": (
+        "dpreg.mechanisms.objective_perturbation.objective_perturbation",
+        "ridge=lift / 2, tilt",
+        "ridge=lift / 4, tilt",
+        "test_logistic.py -k longest",
+    ),
+    "replacing priced as adding": (
+        "dpreg.mechanisms.objective_perturbation.objective_perturbation",
+        '(2.0 if checks.neighbours(neighbours) == "replace" else 1.0)',
+        '(2.0 if checks.neighbours(neighbours) != "replace" else 1.0)',
+        "test_logistic.py -k longest",
+    ),
+    "constant column forgotten in the longest record": (
+        "dpreg.mechanisms.objective_perturbation.objective_perturbation",
+        "square = domain.intercept + (",
+        "square = 0 * domain.intercept + (",
+        "test_logistic.py -k longest",
+    ),
+}

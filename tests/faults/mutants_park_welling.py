@@ -1,0 +1,46 @@
+"""Faults to put into lib.papers.park_welling, and the tests that must notice."""
+
+MUTANTS = {
+    "tested on training records": (
+        "lib.papers.park_welling._one",
+        "misses[name] = y[n:] - domain.unscale(theta).predict(X[n:])",
+        "misses[name] = y[: n // TEST] - domain.unscale(theta).predict(X[: n // TEST])",
+        "test_park_welling.py -k fresh_records",
+    ),
+    "all plans share their noise": (
+        "lib.papers.park_welling._one",
+        "zlib.crc32(name.encode())",
+        "list(plans).index(name)",
+        "test_park_welling.py -k is_the_protocol",
+    ),
+    "all data sets the same": (
+        "lib.papers.park_welling._one",
+        "data = noise.spawn(root, n, repeat, 0)",
+        "data = noise.spawn(root, n, 0, 0)",
+        "test_park_welling.py -k fresh_records",
+    ),
+    "bounds from the data without a word": (
+        "lib.papers.park_welling.replicate",
+        'if checks.flag(maxima, "maxima"):',
+        'if checks.flag(maxima, "maxima") and not repeats:',
+        "test_park_welling.py -k leak",
+    ),
+    "loss against the plain fit of another data set": (
+        "lib.papers.park_welling.scored",
+        "base.reindex(own.index)",
+        "base.iloc[::-1].set_axis(base.index).reindex(own.index)",
+        "test_park_welling.py -k pairs",
+    ),
+    "crossing on a linear axis": (
+        "lib.papers.park_welling._crossing",
+        "high, low = math.log(losses[k - 1]), math.log(losses[k])",
+        "high, low, level = losses[k - 1], losses[k], math.exp(level)",
+        "test_park_welling.py -k power_law",
+    ),
+    "mean of the one-sided noise forgotten": (
+        "lib.papers.park_welling.disturbance",
+        "second.degrees * (second.degrees + p + 1) * second.scale**4",
+        "second.degrees * (p + 1) * second.scale**4",
+        "test_park_welling.py -k disturbance",
+    ),
+}

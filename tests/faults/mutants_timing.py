@@ -1,0 +1,22 @@
+"""Faults in lib/papers/timing.py that the fast tests must notice."""
+
+MUTANTS = {
+    "the longest time counts": (
+        "lib.papers.timing.fit_times",
+        "times.min(axis=0)",
+        "times.max(axis=0)",
+        "test_zhang_time.py -k shortest",
+    ),
+    "one seed for all runs": (
+        "lib.papers.timing.fit_times",
+        "rng = noise.spawn(root, run, k)",
+        "rng = noise.spawn(root, 0, 0)",
+        "test_zhang_time.py -k shortest",
+    ),
+    "passes not counted": (
+        "lib.papers.timing.passes.blocks",
+        "count += 1",
+        "count = 1",
+        "test_zhang_time.py -k passes",
+    ),
+}
