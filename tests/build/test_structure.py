@@ -36,7 +36,7 @@ ROOMS |= {
 MODULE_LINES = 200  # of code: what is not blank, comment or docstring
 FUNCTION_LINES = 40
 PARAMETERS_SECTION = 4  # from so many on; fewer may be named in the prose
-SAYS_WHAT_COMES_BACK = ("Return", "Draw", "Add", "Drop", "Release", "Search", "Read", "Take", "Yield")
+SAYS_WHAT_COMES_BACK = ("See `", "Return", "Draw", "Add", "Drop", "Release", "Search", "Read", "Take", "Yield")
 MEGABYTES = 5
 
 NO_EXAMPLE = {
@@ -64,6 +64,8 @@ NO_EXAMPLE = {
     "ipums_files": "inner steps of ipums.heads",
     "ipums_labels.Reading": "ipums.heads uses it",
     "irls.Fit": "what irls returns",
+    "irls_laws.MomentLaw": "abstract: Laplace has an example",
+    "irls_laws.VectorLaw": "abstract: Laplace has an example",
     "histogram.Cells": "abstract: dpme and filter_priority have examples",
     "histogram.NoisyGrid": "what dpme returns",
     "histogram.spent": "inner step of dpme and filter_priority",
@@ -174,14 +176,17 @@ def arguments(node):
     return [name for name in names if name not in ("self", "cls")]
 
 
-def fields(node):
-    """What a dataclass or a class takes: the arguments of its __init__, else its own fields."""
+def fields(node, stem):
+    """What a dataclass or a class takes: the arguments of its __init__, else its fields and those of its bases."""
     made = [item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"]
     if made:
         return arguments(made[0])
     own = [item for item in node.body if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)]
     own = [item for item in own if "ClassVar" not in ast.unparse(item.annotation)]
-    return [item.target.id for item in own if "init=False" not in ast.unparse(item.value or ast.Constant(0))]
+    bases = [PUBLIC[name] for base in node.bases if (name := f"{stem}.{ast.unparse(base)}") in PUBLIC]
+    inherited = [field for base in bases for field in fields(base, stem)]
+    own = [item.target.id for item in own if "init=False" not in ast.unparse(item.value or ast.Constant(0))]
+    return [*inherited, *(field for field in own if field not in inherited)]
 
 
 def section(doc, title):
@@ -205,7 +210,7 @@ def test_docstring(name):
         says = section(doc, "Returns") or first.startswith(SAYS_WHAT_COMES_BACK) or back == "None"
         assert says, "it does not say what it returns"
     else:
-        takes, needs = fields(node), False
+        takes, needs = fields(node, name.partition(".")[0]), False
     listed = section(doc, "Parameters")
     assert not (needs and listed is None), f"it takes {len(takes)} arguments and has no Parameters section"
     if listed is not None:

@@ -27,20 +27,20 @@ MUTANTS = {
     ),
     "PrivR's relevances with half the noise": (
         "dpreg.mechanisms.budget_split.privr",
-        "noise.laplace(scale, (p,), random_state)",
-        "noise.laplace(scale / 2, (p,), random_state)",
+        "noise.laplace(scale, (p,), state)",
+        "noise.laplace(scale / 2, (p,), state)",
         "test_budget_split.py -k relevances",
     ),
     "PrivR hides that the bounds leak": (
         "dpreg.mechanisms.budget_split.privr",
-        "change / scale, caveat=caveat)",
+        "change / scale, caveat=domain.caveat)",
         "change / scale)",
         "test_budget_split.py -k leak",
     ),
     "PrivR is not charged": (
         "dpreg.mechanisms.budget_split.privr",
-        "        budget.charge(spend, random_state)\n",
-        "        pass\n",
+        "state), random_state, budget)",
+        "state), random_state)",
         "test_budget_split.py -k 'charges'",
     ),
     "design stops at the common scale": (

@@ -33,8 +33,8 @@ MUTANTS = {
     ),
     "spent budget not charged": (
         "dpreg.mechanisms.filter_priority.filter_priority",
-        "        budget.charge(spend, random_state)",
-        "        pass",
+        "pay(spend, sample, random_state, budget)",
+        "pay(spend, sample, random_state)",
         "test_histogram.py -k budgets",
     ),
     "twice as many empty cells pass": (

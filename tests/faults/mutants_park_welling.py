@@ -38,9 +38,9 @@ MUTANTS = {
         "test_park_welling.py -k power_law",
     ),
     "mean of the one-sided noise forgotten": (
-        "lib.papers.park_welling.disturbance",
-        "second.degrees * (second.degrees + p + 1) * second.scale**4",
-        "second.degrees * (p + 1) * second.scale**4",
+        "dpreg.mechanisms.irls_laws.Wishart.mean_square",
+        "self.degrees * (self.degrees + p + 1) * self.scale**4",
+        "self.degrees * (p + 1) * self.scale**4",
         "test_park_welling.py -k disturbance",
     ),
 }

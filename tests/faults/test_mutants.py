@@ -150,12 +150,9 @@ MUTANTS = {
         "test_release.py -k forgiveness",
     ),
     "charged after the noise": (
-        "dpreg.pipeline.release.release",
-        """        budget.charge(spend, random_state)
-    assert objective.domain""",
-        """        perturb(objective, scales, rng)
-        budget.charge(spend, random_state)
-    assert objective.domain""",
+        "dpreg.pipeline.release.pay",
+        "        budget.charge(ledger, random_state)",
+        "        draw(random_state), budget.charge(ledger, random_state)",
         "test_release.py -k before",
     ),
     "repetition at half price": (
@@ -166,8 +163,8 @@ MUTANTS = {
     ),
     "leaky bounds unmarked": (
         "dpreg.pipeline.release.price",
-        "if domain.leaky else",
-        "if not domain.leaky else",
+        "caveat=domain.caveat",
+        'caveat=""',
         "test_release.py -k leaky",
     ),
     "trimmed objective releasable": (
