@@ -6,6 +6,7 @@ wrote to stderr is not kept, so it runs again the next time.
 """
 
 import argparse
+import ast
 import asyncio
 import hashlib
 import json
@@ -125,6 +126,22 @@ def read(page):
     return notebook
 
 
+def computes(path):
+    """Return the bytes of a file; of a module, its syntax tree without docstrings, which no number depends on."""
+    content = path.read_bytes()
+    if path.suffix != ".py":
+        return content
+    try:
+        tree = ast.parse(content)
+    except SyntaxError:
+        return content
+    for node in ast.walk(tree):
+        documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        if documented and ast.get_docstring(node, clean=False) is not None:
+            del node.body[0]
+    return ast.dump(tree).encode()
+
+
 @cache
 def fingerprint(root=ROOT):
     """A name for the library, the data, the claims, and the Python and packages in use."""
@@ -132,7 +149,7 @@ def fingerprint(root=ROOT):
     digest = hashlib.sha256("\n".join([sys.version, *packages]).encode())
     for path in sorted({p for pattern in READ for p in Path(root).glob(pattern) if p.is_file()}):
         if "__pycache__" not in path.parts:
-            content = hashlib.sha256(path.read_bytes()).hexdigest()
+            content = hashlib.sha256(computes(path)).hexdigest()
             digest.update(f"\n{path.relative_to(root)} {content}".encode())
     if extracts := os.environ.get("CENSUS_EXTRACTS"):  # the user's own data, which may be large: its files and dates
         for path in sorted(Path(root, extracts).glob("*")):
