@@ -125,6 +125,10 @@ class MeanCDP:
         """Return what an epsilon-private release costs: the least there is, or by the theorem that 003 quotes.
 
         The mean loss is at most epsilon tanh(epsilon / 2); 003 quotes epsilon (e^epsilon - 1) / 2.
+
+        References
+        ----------
+        * 003: Park and Welling, A note on privacy preserving iteratively reweighted least squares, 2016.
         """
         e = _loss(epsilon, "epsilon")
         if not checks.flag(quoted, "quoted"):

@@ -312,6 +312,10 @@ def attribute_epsilon(scales: Scales, sensitive: Attribute, loss: Loss = SQUARED
         In scaled units: columns of the scaled record, values in [-1, 1].
     loss : Loss
 
+    References
+    ----------
+    * 001: Zhang, Zhang, Xiao, Yang and Winslett, Functional Mechanism, 2012.
+
     Examples
     --------
     Of 001's d = 1 with noise of scale 8: x from -1 to 1 leaves x^2 alone and moves 2 t x by 4.

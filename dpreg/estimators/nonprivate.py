@@ -72,6 +72,10 @@ def choose_penalty(
         Candidate values of `lam`, which goes with the sum of squares of whatever is fitted: a training part here.
     folds, random_state : int
 
+    References
+    ----------
+    * 000: Dandekar, Basu and Bressan, Differential Privacy for Regularised Linear Regression, 2018.
+
     Examples
     --------
     >>> import warnings

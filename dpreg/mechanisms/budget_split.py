@@ -28,6 +28,10 @@ Split = Literal["printed", "proportional", "variance", "l1"]
 def parts(p: int, loss: Loss = SQUARED) -> tuple[float, float]:
     """Return the sensitivities 004 (Lemma 1) prints for the quadratic and the linear part, with p columns.
 
+    References
+    ----------
+    * 004: Fang, Yu, Yang and Qu, Regression Analysis With Differential Privacy Preserving, 2019.
+
     Examples
     --------
     >>> parts(13), parts(13, TAYLOR)
@@ -49,6 +53,10 @@ def printed_share(quadratic: float, linear: float, beta: float | None = None) ->
         Sensitivities of the two parts.
     beta : float, optional
         By default the larger of the two (Section IV.B). The else branch, line 15, has none.
+
+    References
+    ----------
+    * 004: Fang, Yu, Yang and Qu, Regression Analysis With Differential Privacy Preserving, 2019.
 
     Examples
     --------
@@ -85,6 +93,10 @@ def share(p: int, split: Split | float = "printed", *, loss: Loss = SQUARED, bet
     loss : Loss
     beta : float, optional
         For `printed` only.
+
+    References
+    ----------
+    * 004: Fang, Yu, Yang and Qu, Regression Analysis With Differential Privacy Preserving, 2019.
 
     Examples
     --------
@@ -129,6 +141,10 @@ def dpba(
         SQUARED or TAYLOR.
     split, beta
         As in `share`.
+
+    References
+    ----------
+    * 004: Fang, Yu, Yang and Qu, Regression Analysis With Differential Privacy Preserving, 2019.
 
     Examples
     --------
@@ -180,6 +196,10 @@ def dpc(
     ------
     InputError
         If the published share would cost more than epsilon, without `as_published`.
+
+    References
+    ----------
+    * 004: Fang, Yu, Yang and Qu, Regression Analysis With Differential Privacy Preserving, 2019.
 
     Examples
     --------
@@ -262,6 +282,10 @@ def privr(
         Charged for the first step.
     random_state : None, int, SeedSequence or Generator
         Of the relevances. Never give the release of the objective the same seed.
+
+    References
+    ----------
+    * 004: Fang, Yu, Yang and Qu, Regression Analysis With Differential Privacy Preserving, 2019.
 
     Examples
     --------

@@ -32,6 +32,10 @@ def delta(epsilon: float, freedom: float, shift: float) -> float:
     shift : float
         Largest |z|^2 / s^2. A smaller one costs less.
 
+    References
+    ----------
+    * 003: Park and Welling, A note on privacy preserving iteratively reweighted least squares, 2016.
+
     Examples
     --------
     Two degrees of freedom are the exponential noise of 003: delta is 1 - exp(-shift / 2), however large epsilon is.
@@ -55,6 +59,10 @@ def delta(epsilon: float, freedom: float, shift: float) -> float:
 
 def largest_shift(epsilon: float, delta: float, freedom: float) -> float:
     """Return the largest shift that chi-square noise hides with this epsilon and delta.
+
+    References
+    ----------
+    * 004: Fang, Yu, Yang and Qu, Regression Analysis With Differential Privacy Preserving, 2019.
 
     Examples
     --------

@@ -43,6 +43,10 @@ class Recipe:
     floor : float
         Eigenvalues up to this one are trimmed.
 
+    References
+    ----------
+    * 001: Zhang, Zhang, Xiao, Yang and Winslett, Functional Mechanism, 2012.
+
     Examples
     --------
     >>> PAPER.sensitivity(13), CODE.sensitivity(14), CODE.sensitivity(14, TAYLOR)

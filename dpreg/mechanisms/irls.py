@@ -326,6 +326,10 @@ def printed(
     as_published : bool
         Needed, because claim IR-WISHART of the ledger fails.
 
+    References
+    ----------
+    * 003: Park and Welling, A note on privacy preserving iteratively reweighted least squares, 2016.
+
     Examples
     --------
     >>> import warnings
@@ -357,6 +361,10 @@ def simulated(
     n, d : int
     random_state : None, int, SeedSequence or Generator
     noise_deviation : float
+
+    References
+    ----------
+    * 003: Park and Welling, A note on privacy preserving iteratively reweighted least squares, 2016.
 
     Examples
     --------

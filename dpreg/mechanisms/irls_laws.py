@@ -222,6 +222,10 @@ class Wishart(MomentLaw):
     degrees : int
         Of freedom.
 
+    References
+    ----------
+    * 003: Park and Welling, A note on privacy preserving iteratively reweighted least squares, 2016.
+
     Examples
     --------
     >>> Wishart(1.0, 4).level(3)

@@ -41,6 +41,10 @@ def moments(table: FloatArray, theta: ArrayLike, cap: float) -> FloatArray:
     cap : float
         Largest weight. 003 calls it delta.
 
+    References
+    ----------
+    * 003: Park and Welling, A note on privacy preserving iteratively reweighted least squares, 2016.
+
     Examples
     --------
     >>> moments(np.array([[1.0, 0.5], [0.0, 1.0]]), [0.0], 10.0).round(9).tolist()

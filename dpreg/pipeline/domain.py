@@ -189,6 +189,10 @@ class Box(Domain):
     corner : bool
         Scale to [0, 1/sqrt(d)], which is 001's footnote 1: it keeps the Euclidean norm of a record below one.
 
+    References
+    ----------
+    * 001: Zhang, Zhang, Xiao, Yang and Winslett, Functional Mechanism, 2012.
+
     Examples
     --------
     >>> Box([0.0, 0.0], [1.0, 5.0], response=(0.0, 10.0)).d
@@ -226,6 +230,10 @@ class Box(Domain):
         ------
         InputError
             If a column is constant, so that no interval can be made of it.
+
+        References
+        ----------
+        * 000: Dandekar, Basu and Bressan, Differential Privacy for Regularised Linear Regression, 2018.
         """
         low, high, response = _data_range(X, y)
         return cls(low, high, response, intercept=intercept, corner=corner, leaky=True)

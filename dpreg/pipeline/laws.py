@@ -237,6 +237,11 @@ def unit_scales(
         The first column is the constant and n is public: M_00 needs no noise.
     loss : Loss
 
+    References
+    ----------
+    * 000: Dandekar, Basu and Bressan, Differential Privacy for Regularised Linear Regression, 2018.
+    * 001: Zhang, Zhang, Xiao, Yang and Winslett, Functional Mechanism, 2012.
+
     Examples
     --------
     >>> unit_scales("triangle", 2).M.tolist(), unit_scales("triangle", 2).v.tolist()
@@ -284,6 +289,10 @@ def functional(
     InputError
         For an epsilon that is not a finite number above zero, or an unknown choice.
 
+    References
+    ----------
+    * 001: Zhang, Zhang, Xiao, Yang and Winslett, Functional Mechanism, 2012.
+
     Examples
     --------
     >>> from dpreg.pipeline.domain import Box
@@ -329,6 +338,10 @@ def certify(law: Law, domain: Domain, neighbours: Neighbours = "replace", loss: 
     float
         The largest privacy loss, or a proved upper bound of it (see `sensitivity.worst_case`); infinite if a
         number that a record can change is released without noise.
+
+    References
+    ----------
+    * 001: Zhang, Zhang, Xiao, Yang and Winslett, Functional Mechanism, 2012.
 
     Examples
     --------

@@ -64,6 +64,10 @@ def misclassified(theta: ArrayLike, Z: ArrayLike, y: ArrayLike) -> FloatArray:
 
     As in 001, Section 7, the predicted label is one where its probability exceeds one half; see `predicted`.
 
+    References
+    ----------
+    * 001: Zhang, Zhang, Xiao, Yang and Winslett, Functional Mechanism, 2012.
+
     Examples
     --------
     >>> misclassified([[1.0], [-1.0]], [[1.0], [2.0], [-1.0]], [1, 1, 1]).round(3).tolist()

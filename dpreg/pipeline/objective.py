@@ -176,6 +176,11 @@ def linear(X: ArrayLike, y: ArrayLike, domain: Domain) -> Quadratic:
     InputError
         For NaN, infinities, text, wrong shapes, or fewer than two records.
 
+    References
+    ----------
+    * 000: Dandekar, Basu and Bressan, Differential Privacy for Regularised Linear Regression, 2018.
+    * 001: Zhang, Zhang, Xiao, Yang and Winslett, Functional Mechanism, 2012.
+
     Examples
     --------
     The three records of 001's example in Section 4.2.
@@ -204,6 +209,10 @@ def logistic(X: ArrayLike, y: ArrayLike, domain: Domain, loss: Loss = TAYLOR) ->
     ------
     InputError
         If a response is not a label, or as in `linear`.
+
+    References
+    ----------
+    * 001: Zhang, Zhang, Xiao, Yang and Winslett, Functional Mechanism, 2012.
 
     Examples
     --------

@@ -24,6 +24,10 @@ def ridge(objective: Quadratic, amount: ArrayLike) -> Quadratic:
     amount : array broadcastable to (...)
         It must be a function of public quantities; `deviations` gives 001's choice.
 
+    References
+    ----------
+    * 001: Zhang, Zhang, Xiao, Yang and Winslett, Functional Mechanism, 2012.
+
     Examples
     --------
     >>> ridge(Quadratic(-np.eye(1), np.zeros(1), np.array(0.0)), 3.0).M.tolist()
@@ -37,7 +41,12 @@ def ridge(objective: Quadratic, amount: ArrayLike) -> Quadratic:
 
 
 def deviations(scales: Law, k: float = 4.0) -> np.ndarray:
-    """Return k standard deviations of the noise on the diagonal of M: 001's ridge has k = 4 (Section 6.1)."""
+    """Return k standard deviations of the noise on the diagonal of M: 001's ridge has k = 4 (Section 6.1).
+
+    References
+    ----------
+    * 001: Zhang, Zhang, Xiao, Yang and Winslett, Functional Mechanism, 2012.
+    """
     checks.instance(scales, Law, "scales")
     return np.asarray(checks.positive(k, "k") * scales.deviation)
 
@@ -55,6 +64,10 @@ def trim(objective: Quadratic, floor: ArrayLike = 0.0) -> Quadratic:
     objective : Quadratic with batch (...)
     floor : array broadcastable to (...)
         Zero is 001's rule; the solution's expected norm is then infinite. A positive public floor bounds it.
+
+    References
+    ----------
+    * 001: Zhang, Zhang, Xiao, Yang and Winslett, Functional Mechanism, 2012.
 
     Examples
     --------
@@ -132,6 +145,10 @@ def bound(objective: Quadratic, scales: Law, k: float = 4.0) -> Quadratic:
         Those of the release, stacked as (...).
     k : float
 
+    References
+    ----------
+    * 001: Zhang, Zhang, Xiao, Yang and Winslett, Functional Mechanism, 2012.
+
     Examples
     --------
     >>> from dpreg.pipeline.laws import unit_scales
@@ -170,6 +187,10 @@ def retry(
     ------
     InputError
         If `limit` runs were all indefinite. Lemma 5 does not cover this outcome: keep it to yourself.
+
+    References
+    ----------
+    * 001: Zhang, Zhang, Xiao, Yang and Winslett, Functional Mechanism, 2012.
 
     Examples
     --------

@@ -29,6 +29,11 @@ minimize: Any = optimize.minimize  # its overloads know no array of unknown leng
 def printed_linear(d: int) -> float:
     """Return 2 (d + 1)^2, the sensitivity 001 (Section 4.2) and 000 (Lemma 2) print for d columns.
 
+    References
+    ----------
+    * 000: Dandekar, Basu and Bressan, Differential Privacy for Regularised Linear Regression, 2018.
+    * 001: Zhang, Zhang, Xiao, Yang and Winslett, Functional Mechanism, 2012.
+
     Examples
     --------
     >>> printed_linear(1), printed_linear(13)
@@ -39,6 +44,10 @@ def printed_linear(d: int) -> float:
 
 def printed_logistic(d: int) -> float:
     """Return d^2 / 4 + 3 d, the sensitivity 001 (Section 5.3) prints for the logistic objective with d columns.
+
+    References
+    ----------
+    * 001: Zhang, Zhang, Xiao, Yang and Winslett, Functional Mechanism, 2012.
 
     Examples
     --------

@@ -27,6 +27,10 @@ class Penalty:
     lam : float, at least zero
     alpha : float in [0, 1]
 
+    References
+    ----------
+    * 000: Dandekar, Basu and Bressan, Differential Privacy for Regularised Linear Regression, 2018.
+
     Examples
     --------
     >>> Penalty(2.0, 0.25).l2, Penalty(2.0, 0.25).l1
@@ -107,6 +111,10 @@ def asymmetric_closed_form(objective: Quadratic, penalty: Penalty = NONE) -> Flo
 
     Adding noise to all entries of M and solving 000's Eq. 5 without symmetrising gives this. It is here to
     reproduce 000, and only for ridge: with an L1 term there is no closed form.
+
+    References
+    ----------
+    * 000: Dandekar, Basu and Bressan, Differential Privacy for Regularised Linear Regression, 2018.
 
     Examples
     --------

@@ -34,7 +34,12 @@ PATIENCE = 2.0  # seconds before a progress bar appears
 
 
 def no_privacy(name: str, penalty: Penalty = NONE, *, loss: Loss = SQUARED) -> Method:
-    """Return the method that minimises its objective: with a quadratic for the logistic loss, 001's Truncated."""
+    """Return the method that minimises its objective: with a quadratic for the logistic loss, 001's Truncated.
+
+    References
+    ----------
+    * 001: Zhang, Zhang, Xiao, Yang and Winslett, Functional Mechanism, 2012.
+    """
     return Method(name, lambda train, epsilons, rng: solve.minimise(train, penalty), private=False, loss=loss)
 
 
@@ -109,6 +114,10 @@ def functional_mechanism(
         Eigenvalues to trim, in the same unit; None not to trim, and then an indefinite draw is refused.
     penalty : Penalty
     solver : function of (objective, penalty)
+
+    References
+    ----------
+    * 001: Zhang, Zhang, Xiao, Yang and Winslett, Functional Mechanism, 2012.
 
     Examples
     --------

@@ -54,6 +54,10 @@ def objective_perturbation(
 ) -> RowMethod:
     """Return the method of Chaudhuri and others, which 001 excludes: see `mechanisms.objective_perturbation`.
 
+    References
+    ----------
+    * 001: Zhang, Zhang, Xiao, Yang and Winslett, Functional Mechanism, 2012.
+
     Examples
     --------
     >>> objective_perturbation(repeats=4).repeats

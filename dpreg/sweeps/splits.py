@@ -24,6 +24,10 @@ class CrossValidation:
     """`repeats` random partitions into `folds` parts, each part tested once (001: 50 x 5).
 
     With a `rate` below one each partition is of a fresh random subset, of that share of the records.
+
+    References
+    ----------
+    * 001: Zhang, Zhang, Xiao, Yang and Winslett, Functional Mechanism, 2012.
     """
 
     repeats: int = 50
@@ -52,7 +56,12 @@ class CrossValidation:
 
 @dataclass(frozen=True)
 class Holdout:
-    """`repeats` random splits with a share of the records held out for testing (000: 50 splits of 80/20)."""
+    """`repeats` random splits with a share of the records held out for testing (000: 50 splits of 80/20).
+
+    References
+    ----------
+    * 000: Dandekar, Basu and Bressan, Differential Privacy for Regularised Linear Regression, 2018.
+    """
 
     repeats: int = 50
     share: float = 0.2
