@@ -1,8 +1,8 @@
 """Make the API reference from the docstrings of the engine, with links to it from the chapters, and back.
 
 Docstrings are plain text with names in single backticks. Whatever reStructuredText would read into the rest is escaped.
-A name that the engine has becomes a link, in docstrings and in the text of chapters. Each chapter ends with the functions
-it calls, and each function names the chapters that call it.
+A name that the engine has becomes a link, in docstrings and in the text of chapters. Each chapter ends with the
+functions it calls, and each function names the chapters that call it.
 """
 
 import ast
