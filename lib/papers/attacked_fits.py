@@ -1,4 +1,4 @@
-"""What a model-inversion attack gets out of the fits of a sweep: the attacks of `inversion`, for `measures.measured`."""
+"""What a model-inversion attack gets out of the fits of a sweep: the attacks of `inversion`, as measures."""
 
 from __future__ import annotations
 
