@@ -48,7 +48,7 @@ def mechanism(
     domain: Domain,
     law: Law,
     *,
-    mend: Callable[[Quadratic, Law], Quadratic] = repair.lift,
+    repair: Callable[[Quadratic, Law], Quadratic] = repair.lift,
     penalty: Penalty = NONE,
     solver: Callable[[Quadratic, Penalty], FloatArray] = solve.minimise,
     loss: Loss = SQUARED,
@@ -61,7 +61,7 @@ def mechanism(
     domain : Domain
     law : Law
         The noise at epsilon one; at other budgets it is `law.times(1 / epsilon)`.
-    mend : function of (noisy objective, law)
+    repair : function of (noisy objective, law)
         Such as `repair.lift` or `repair.bound`.
     penalty : Penalty
     solver : function of (objective, penalty)
@@ -82,7 +82,7 @@ def mechanism(
         if train.domain not in (None, domain):
             raise InputError(f"{name!r} has the noise for another domain than the records': use one for both")
         scaled = law.times(1 / epsilons)
-        return solver(mend(perturb(train, scaled, rng), scaled), penalty)
+        return solver(repair(perturb(train, scaled, rng), scaled), penalty)
 
     return Method(name, fit, loss=loss)
 
@@ -129,14 +129,14 @@ def functional_mechanism(
         domain, 1.0, sensitivity=sensitivity, convention=convention, neighbours=neighbours, loss=loss
     )
 
-    def mend(noisy: Quadratic, scales: Law) -> Quadratic:
+    def repaired(noisy: Quadratic, scales: Law) -> Quadratic:
         if ridge is not None:
             noisy = repair.ridge(noisy, ridge * scales.deviation)
         if floor is not None:
             noisy = repair.trim(noisy, floor * scales.deviation)
         return noisy
 
-    return mechanism(name, domain, unit, mend=mend, penalty=penalty, solver=solver, loss=loss)
+    return mechanism(name, domain, unit, repair=repaired, penalty=penalty, solver=solver, loss=loss)
 
 
 def sweep(

@@ -88,8 +88,8 @@ def ball(data: Dataset, *, intercept: bool = False) -> tuple[Dataset, Ball]:
 
     Examples
     --------
-    >>> from lib.data.datasets import census_income, one_hot
-    >>> coded, domain = ball(one_hot(census_income(), ["race"]))
+    >>> from lib.data.datasets import kdd_heads, one_hot
+    >>> coded, domain = ball(one_hot(kdd_heads(), ["race"]))
     >>> coded.X.shape[1], round(domain.radius**2, 12)
     (13, 9.75)
     """

@@ -120,7 +120,7 @@ def wine(path: str | Path | None = None) -> Dataset:
     )
 
 
-def census_income(part: Literal["all", "train", "test"] = "all") -> Dataset:
+def kdd_heads(part: Literal["all", "train", "test"] = "all") -> Dataset:
     """Return real heads of households, 113,417 of the US in 1994 and 1995; the response is income over 50,000 dollars.
 
     They are those of the Census-Income (KDD) data of the UCI repository; `data/README.md` says what was changed.
@@ -142,7 +142,7 @@ def census_income(part: Literal["all", "train", "test"] = "all") -> Dataset:
 
     Examples
     --------
-    >>> data = census_income()
+    >>> data = kdd_heads()
     >>> data.X.shape, round(float(data.y.mean()), 4)
     ((113417, 10), 0.1275)
     """
@@ -177,7 +177,7 @@ def one_hot(data: Dataset, columns: Collection[str], *, drop_first: bool = False
 
     Examples
     --------
-    >>> one_hot(census_income(), ["race"]).names[2:6]
+    >>> one_hot(kdd_heads(), ["race"]).names[2:6]
     ('race=1', 'race=2', 'race=3', 'race=4')
     """
     checks.instance(data, Dataset, "data")

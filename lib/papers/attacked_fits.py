@@ -35,10 +35,10 @@ def attacked(sensitive: Attribute, *, loss: Loss = SQUARED, share: float = 0.2) 
 
     Examples
     --------
-    >>> from lib.data.datasets import census_income
+    >>> from lib.data.datasets import kdd_heads
     >>> from dpreg.sweeps.experiment import Holdout, no_privacy
     >>> from dpreg.sweeps.measures import measured
-    >>> data, marital = census_income("test"), Attribute((3, 4), [[1, -1], [-1, 1], [-1, -1]])
+    >>> data, marital = kdd_heads("test"), Attribute((3, 4), [[1, -1], [-1, 1], [-1, -1]])
     >>> attack, plain = attacked(marital), no_privacy("plain")
     >>> frame = measured(data.X, data.y, data.box(), [plain], [1.0], Holdout(1), attack)
     >>> frame.metric[2], bool(0.5 < frame.value[2] < 0.6)
@@ -86,10 +86,10 @@ def unaided(sensitive: Attribute, classifier: Any, *, share: float = 0.2) -> Mea
     Examples
     --------
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from lib.data.datasets import census_income
+    >>> from lib.data.datasets import kdd_heads
     >>> from dpreg.sweeps.experiment import Holdout, no_privacy
     >>> from dpreg.sweeps.measures import measured
-    >>> data, marital = census_income("test"), Attribute((3, 4), [[1, -1], [-1, 1], [-1, -1]])
+    >>> data, marital = kdd_heads("test"), Attribute((3, 4), [[1, -1], [-1, 1], [-1, -1]])
     >>> alone = unaided(marital, DecisionTreeClassifier(max_depth=8, random_state=0))
     >>> frame = measured(data.X, data.y, data.box(), [no_privacy("plain")], [1.0], Holdout(1), alone)
     >>> frame.metric[3], bool(0.65 < frame.value[3] < 0.75)

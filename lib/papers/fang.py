@@ -83,11 +83,11 @@ def contenders(domain: Domain, sensitive: Sequence[int], *, loss: Loss = SQUARED
     fm = functional(domain, 1.0, sensitivity="printed", convention="monomial", loss=loss)
     dpc = budget_split.dpc(domain, 1.0, sensitive, ratio=DPC_RATIO, loss=loss)
     return [
-        add("FM", law=fm, mend=repaired),
-        add("DPC", law=dpc, mend=partial(repaired, k=4 * DPC_RATIO)),
+        add("FM", law=fm, repair=repaired),
+        add("DPC", law=dpc, repair=partial(repaired, k=4 * DPC_RATIO)),
         privr(loss=loss),
-        add("DPBA, printed", law=budget_split.dpba(domain, 1.0, loss=loss), mend=repaired),
-        add("DPBA, best split", law=budget_split.dpba(domain, 1.0, split="variance", loss=loss), mend=repaired),
+        add("DPBA, printed", law=budget_split.dpba(domain, 1.0, loss=loss), repair=repaired),
+        add("DPBA, best split", law=budget_split.dpba(domain, 1.0, split="variance", loss=loss), repair=repaired),
         add("Wishart difference", law=wishart.difference(domain, 1.0, loss=loss)),
     ]
 
@@ -110,4 +110,4 @@ def every_split(domain: Domain, grid: Sequence[float], *, loss: Loss = SQUARED) 
     checks.instance(domain, (Box, Ball), "domain")
     tried = {*grid, *(budget_split.share(domain.p, rule, loss=loss) for rule in RULES)}
     laws = {share: budget_split.dpba(domain, 1.0, split=share, loss=loss) for share in sorted(tried)}
-    return [mechanism(f"{share:.6f}", domain, law, mend=repaired, loss=loss) for share, law in laws.items()]
+    return [mechanism(f"{share:.6f}", domain, law, repair=repaired, loss=loss) for share, law in laws.items()]

@@ -33,7 +33,7 @@ class Task:
 
     def __init__(self, name, kind):
         if name == "KDD":
-            data = datasets.one_hot(datasets.census_income(), ["race"], drop_first=True)
+            data = datasets.one_hot(datasets.kdd_heads(), ["race"], drop_first=True)
         else:
             country, n, threshold = SIZES[name]
             data = census.census(country, n)

@@ -7,13 +7,13 @@ from lib.data import datasets
 WINE = datasets.wine()
 
 CASES = {
-    "datasets.census_income": [("part is 'validation': choose", lambda: datasets.census_income("validation"))],
+    "datasets.kdd_heads": [("part is 'validation': choose", lambda: datasets.kdd_heads("validation"))],
     "datasets.one_hot": [
         ("data is of type ndarray: give Dataset", lambda: datasets.one_hot(np.ones((2, 2)), ["a"])),
         ("columns is of type str: give", lambda: datasets.one_hot(WINE, "pH")),
         ("columns has 'sugar', which is no predictor: choose", lambda: datasets.one_hot(WINE, ["sugar"])),
         ("pH is no code, .*: leave it out", lambda: datasets.one_hot(WINE, ["pH"])),
-        ("drop_first is 'yes': give", lambda: datasets.one_hot(datasets.census_income(), ["race"], drop_first="yes")),
+        ("drop_first is 'yes': give", lambda: datasets.one_hot(datasets.kdd_heads(), ["race"], drop_first="yes")),
     ],
 }
 EXEMPT: dict[str, str] = {}

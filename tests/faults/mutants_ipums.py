@@ -116,7 +116,7 @@ MUTANTS = {
         "test_ipums.py -k one_setting",
     ),
     "census income: parts exchanged": (
-        "lib.data.datasets.census_income",
+        "lib.data.datasets.kdd_heads",
         'frame[frame["test"] == (part == "test")]',
         'frame[frame["test"] == (part == "train")]',
         "test_datasets.py -k repositorys",

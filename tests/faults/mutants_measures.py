@@ -39,8 +39,8 @@ MUTANTS = {
     ),
     "DPC lifted by its largest noise": (
         "lib.papers.fang.contenders",
-        "mend=partial(repaired, k=4 * DPC_RATIO)",
-        "mend=partial(repaired, k=4)",
+        "repair=partial(repaired, k=4 * DPC_RATIO)",
+        "repair=partial(repaired, k=4)",
         "test_measures.py -k they_name",
     ),
     "PrivR with the relevances of another budget": (

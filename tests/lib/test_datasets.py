@@ -263,7 +263,7 @@ def test_checksums_of_the_heads_are_those_in_the_readme():
 
 
 def test_heads_are_those_of_the_file(heads):
-    data = datasets.census_income()
+    data = datasets.kdd_heads()
     assert data.n == len(heads) == 113_417
     for name in ("age", "female", "race", "education", "works", "self_employed", "native", "weeks_worked"):
         assert data.X[:, data.names.index(name)].tolist() == [head[name] for head in heads], name
@@ -274,14 +274,14 @@ def test_heads_are_those_of_the_file(heads):
 
 
 def test_the_split_is_the_repositorys(heads):
-    whole, train, test = (datasets.census_income(part) for part in ("all", "train", "test"))
+    whole, train, test = (datasets.kdd_heads(part) for part in ("all", "train", "test"))
     assert [train.n, test.n] == [sum(head["test"] == part for head in heads) for part in (0, 1)]
     np.testing.assert_array_equal(np.vstack([train.X, test.X]), whole.X)
     np.testing.assert_array_equal(np.r_[train.y, test.y], whole.y)
 
 
 def test_heads_lie_within_their_bounds(heads):
-    data = datasets.census_income()
+    data = datasets.kdd_heads()
     low, high = np.array([data.bounds[name] for name in data.names]).T
     assert (low <= data.X).all()
     assert (high >= data.X).all()
@@ -313,7 +313,7 @@ def test_the_heads_are_built_again(tmp_path):
 
 def test_logistic_regression_barely_beats_always_no():
     """The chapter's numbers, from scikit-learn."""
-    train, test = (datasets.census_income(part) for part in ("train", "test"))
+    train, test = (datasets.kdd_heads(part) for part in ("train", "test"))
     scale = StandardScaler().fit(train.X)
     machine = LogisticRegression(C=np.inf, tol=1e-8, max_iter=1000).fit(scale.transform(train.X), train.y)
     score = machine.decision_function(scale.transform(test.X))
@@ -325,7 +325,7 @@ def test_logistic_regression_barely_beats_always_no():
 @pytest.mark.parametrize("constant", [True, False])
 def test_the_order_of_mechanisms_is_that_of_generated_people(constant):
     """On real heads as on generated ones the Wishart difference costs a small part of the printed mechanism."""
-    data = datasets.census_income()
+    data = datasets.kdd_heads()
     domain = data.box(intercept=constant)
     methods = [
         experiment.no_privacy("none"),
@@ -344,7 +344,7 @@ def test_the_order_of_mechanisms_is_that_of_generated_people(constant):
 
 
 def test_one_hot_columns_say_the_category():
-    data = datasets.census_income()
+    data = datasets.kdd_heads()
     hot = datasets.one_hot(data, ["race"])
     assert hot.names == (*data.names[:2], "race=1", "race=2", "race=3", "race=4", *data.names[3:])
     race = data.X[:, 2]
@@ -359,7 +359,7 @@ def test_one_hot_columns_say_the_category():
 
 
 def test_dropping_the_first_category_leaves_full_rank():
-    data = datasets.census_income()
+    data = datasets.kdd_heads()
     ones = np.ones((data.n, 1))
     for drop, lost in ((False, 1), (True, 0)):
         X = np.hstack([ones, datasets.one_hot(data, ("race",), drop_first=drop).X])
