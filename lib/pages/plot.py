@@ -10,6 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from cycler import cycler
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.cbook import boxplot_stats
 from matplotlib.collections import FillBetweenPolyCollection
@@ -170,6 +171,32 @@ def curves(axes: Axes, x: object, series: dict[str, object], *, xlabel: str, yla
     axes.set_xlabel(xlabel)
     axes.set_ylabel(ylabel)
     axes.legend()
+
+
+def legend(figure: Figure, columns: int = 3) -> None:
+    """Show one legend below all panels in place of theirs; a name that several panels draw stands in it once.
+
+    Parameters
+    ----------
+    figure : matplotlib figure
+    columns : int
+
+    Examples
+    --------
+    >>> fig, panels = figure(2)
+    >>> for panel in panels:
+    ...     curves(panel, [0, 1], {"FM": [1.0, 2.0]}, xlabel="x", ylabel="y")
+    >>> legend(fig)
+    >>> [text.get_text() for text in fig.legends[0].get_texts()], panels[0].get_legend()
+    (['FM'], None)
+    """
+    named: dict[str, Artist] = {}
+    for panel in figure.axes:
+        if own := panel.get_legend():
+            own.remove()
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
+            named.setdefault(label, handle)
+    figure.legend(list(named.values()), list(named), loc="outside lower center", ncols=columns)
 
 
 def drawn(axes: Axes, points: int = 6) -> pd.DataFrame:

@@ -647,6 +647,7 @@ EXEMPT = {
     "plot.series": "draws what summarise returns",
     "plot.boxes": "draws what sweep returns",
     "plot.curves": "matplotlib checks it",
+    "plot.legend": "shows what is drawn",
     "claims.Claim.differences": "compares anything; test_ledger",
     "claims.load": "test_ledger, which writes bad files",
     "claims.Table": "holds Claims, which are checked",

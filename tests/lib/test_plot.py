@@ -144,6 +144,19 @@ def test_the_first_three_colours_are_seen_on_white():
         assert contrast(colour) >= 3
 
 
+def test_panels_share_one_legend():
+    fig, panels = plot.figure(2)
+    for panel, extra in zip(panels, ({}, {"other": [2.0, 1.0]}), strict=True):
+        plot.curves(panel, [0, 1], {"FM": [1.0, 2.0]} | extra, xlabel="x", ylabel="y")
+    panels[0].axhline(1.5, label="base")
+    plot.legend(fig, 2)
+    (shared,) = fig.legends
+    assert [text.get_text() for text in shared.get_texts()] == ["FM", "base", "other"]
+    assert [panel.get_legend() for panel in panels] == [None, None]
+    first = panels[0].get_lines()[0]
+    assert shared.get_lines()[0].get_color() == first.get_color()
+
+
 def test_figures_share_an_axis_on_request():
     fig, axes = plot.figure(2, share_y=True, height=3.0)
     axes[0].set_ylim(0, 7)
