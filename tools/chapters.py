@@ -183,7 +183,7 @@ def share(process):
 
 
 class Watch(threading.Thread):
-    """Looks once a second at what a kernel and its workers hold, and remembers the most.
+    """Looks each second, and sooner the first time, at what a kernel and its workers hold, and remembers the most.
 
     A share costs the system some time to find, and is no more than the resident size: where all of these do not exceed
     the most so far, it is not asked for.
@@ -198,7 +198,7 @@ class Watch(threading.Thread):
         self.tops, self.peak, self.over = tops, 0, threading.Event()
 
     def run(self):
-        while not self.over.wait(1):
+        while not self.over.wait(1 if self.peak else 0.1):  # a short chapter may be over within a second
             if self.total(lambda process: process.memory_info().rss) > self.peak:
                 self.peak = max(self.peak, self.total(share))
 
