@@ -404,7 +404,7 @@ def everything():
     found = []
     for folder, inner, names in os.walk(ROOT):
         inner[:] = [name for name in inner if name not in TOOLS and not name.endswith(".egg-info")]
-        found += [Path(folder, name) for name in names]
+        found += [Path(folder, name) for name in names if not name.startswith(".coverage")]
     return found
 
 
