@@ -176,11 +176,13 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     import dpreg
+    import lib
 
-    if not (ROOT / "dpreg").samefile(os.path.dirname(dpreg.__file__)):
-        raise pytest.UsageError(
-            f"these are the tests of {ROOT}, but Python imports {dpreg.__file__}: run pytest from {ROOT}"
-        )
+    for package in (dpreg, lib):
+        if not (ROOT / package.__name__).samefile(os.path.dirname(package.__file__)):
+            raise pytest.UsageError(
+                f"these are the tests of {ROOT}, but Python imports {package.__file__}: run pytest from {ROOT}"
+            )
     if nbval_is_on(config) and not hasattr(config, "workerinput"):
         config.pluginmanager.register(EveryCell(config))
 

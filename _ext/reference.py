@@ -90,7 +90,7 @@ def called():
 
 
 def link(full, text, docname):
-    """Return a link to an entry of the reference, and a bare name where it is not shown."""
+    """Return a link to an entry of the reference; the build fails if it is not there."""
     reference = addnodes.pending_xref(
         reftype="obj", refdomain="py", reftarget=full, refdoc=docname, refwarn=True, refexplicit=True
     )

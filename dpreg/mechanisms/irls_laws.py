@@ -213,28 +213,17 @@ class Gaussian(VectorLaw):
 
 
 @dataclass(frozen=True)
-class Wishart(MomentLaw):
-    """003's noise, W_p(scale^2 I, degrees): one-sided, so not differentially private.
+class WishartLaw(MomentLaw):
+    """Noise made of Wishart matrices W_p(scale^2 I, degrees), on a second moment only.
 
     Parameters
     ----------
     scale : float
     degrees : int
         Of freedom.
-
-    References
-    ----------
-    * 003: Park and Welling, A note on privacy preserving iteratively reweighted least squares, 2016.
-
-    Examples
-    --------
-    >>> Wishart(1.0, 4).level(3)
-    0.0
     """
 
     degrees: int
-    name: ClassVar[str] = "Wishart"
-    caveat: ClassVar[str] = IMPOSSIBLE
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -248,6 +237,24 @@ class Wishart(MomentLaw):
     def change(self, size: Sensitivities, moment: str) -> tuple[str, float]:
         """See `MomentLaw`."""
         return "trace", size.row
+
+
+@dataclass(frozen=True)
+class Wishart(WishartLaw):
+    """003's noise, one Wishart matrix: one-sided, so not differentially private.
+
+    References
+    ----------
+    * 003: Park and Welling, A note on privacy preserving iteratively reweighted least squares, 2016.
+
+    Examples
+    --------
+    >>> Wishart(1.0, 4).level(3)
+    0.0
+    """
+
+    name: ClassVar[str] = "Wishart"
+    caveat: ClassVar[str] = IMPOSSIBLE
 
     def _promise(self, loss: float, p: int, neighbours: Neighbours) -> Price:
         # Only with p + 1 degrees of freedom is there no determinant in the density.
@@ -267,7 +274,7 @@ class Wishart(MomentLaw):
 
 
 @dataclass(frozen=True)
-class CentredWishart(Wishart):
+class CentredWishart(WishartLaw):
     """Wishart noise of many degrees of freedom, less its mean.
 
     Parameters
@@ -286,7 +293,6 @@ class CentredWishart(Wishart):
 
     epsilon: float = math.inf
     name: ClassVar[str] = "centred Wishart"
-    caveat: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -308,13 +314,9 @@ class CentredWishart(Wishart):
         """See `MomentLaw`."""
         return math.sqrt(self.degrees * (p + 1)) * self.scale**2
 
-    def mean_square(self, p: int) -> float:
-        """See `MomentLaw`."""
-        return self.level(p) ** 2
-
 
 @dataclass(frozen=True)
-class WishartDifference(Wishart):
+class WishartDifference(WishartLaw):
     """The difference of two Wishart matrices: pure privacy, priced in the nuclear norm.
 
     Examples
@@ -324,7 +326,6 @@ class WishartDifference(Wishart):
     """
 
     name: ClassVar[str] = "Wishart difference"
-    caveat: ClassVar[str] = ""
 
     def change(self, size: Sensitivities, moment: str) -> tuple[str, float]:
         """See `MomentLaw`."""
@@ -342,7 +343,3 @@ class WishartDifference(Wishart):
     def level(self, p: int) -> float:
         """See `MomentLaw`."""
         return math.sqrt(2 * self.degrees * (p + 1)) * self.scale**2
-
-    def mean_square(self, p: int) -> float:
-        """See `MomentLaw`."""
-        return self.level(p) ** 2

@@ -281,6 +281,14 @@ def test_ledger_is_stacked_on_a_phone(visit):
     assert len(set(lefts)) == 1, "the cells of a claim stand below each other"
 
 
+def test_names_lead_to_the_reference_and_back(visit):
+    tab = visit.open("book/mechanisms/linear.html")
+    tab.locator("a[href$='#dpreg.pipeline.laws.certify']").first.evaluate("link => link.click()")
+    tab.wait_for_url("**/reference/pipeline.html#dpreg.pipeline.laws.certify")
+    entry = tab.locator("dl:has(> dt[id='dpreg.pipeline.laws.certify'])")
+    assert entry.locator("p:has-text('Called in') a[href$='mechanisms/linear.html']").count() == 1
+
+
 def test_root_leads_to_the_book(visit):
     visit.tab.goto(f"{visit.base}/index.html")
     visit.tab.wait_for_url("**/book/index.html", timeout=10_000)

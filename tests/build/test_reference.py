@@ -84,19 +84,3 @@ def test_what_a_chapter_calls_is_found():
     everything = {name for used in called.values() for name in used}
     assert len(everything) > 100
     assert everything <= set(reference.names().values())
-
-
-def html(page):
-    path = ROOT / "_build" / "html" / "book" / f"{page}.html"
-    if not path.exists():
-        pytest.skip("the book is not built: run `make book`")
-    return path.read_text(encoding="utf-8")
-
-
-@pytest.mark.browser
-def test_names_lead_to_the_reference_and_back():
-    chapter, page = html("mechanisms/linear"), html("reference/pipeline")
-    assert 'href="../reference/pipeline.html#dpreg.pipeline.laws.certify"' in chapter
-    assert 'id="dpreg.pipeline.laws.certify"' in page
-    entry = page.partition('id="dpreg.pipeline.laws.certify"')[2].partition('id="dpreg.')[0]
-    assert 'href="../mechanisms/linear.html"' in entry.partition("Called in")[2]

@@ -10,12 +10,14 @@ from packaging.utils import canonicalize_name
 from test_versions import DECLARED, ROOT, pinned
 
 import dpreg
+import lib
 
 MODULES = {"pyyaml": "yaml", "scikit-learn": "sklearn"}
 
 
 def test_this_is_the_listed_environment():
-    assert Path(dpreg.__file__).parent == ROOT / "dpreg"
+    for package in (dpreg, lib):
+        assert Path(package.__file__).parent == ROOT / package.__name__
     pins = pinned(os.environ["VERSIONS"])
     for pin in [pin for name in pins for pin in pins[name] if pin.marker is None or pin.marker.evaluate()]:
         assert pin.specifier.contains(version(pin.name)), f"{pin}, but {version(pin.name)} is installed"
