@@ -58,6 +58,10 @@ def names():
             shortest = 2 if full.removeprefix(f"{module}.").count(".") else 1  # a method is named with its class
             for k in range(len(parts) + 1 - shortest):
                 found[".".join(parts[k:])].add(full)
+    for module in modules():  # its bare name means the module, or the function it is called after
+        stem = module.rpartition(".")[2]
+        if found.get(stem, set()) != {f"{module}.{stem}"}:
+            found.pop(stem, None)
     return {short: full for short, (full, *others) in found.items() if not others}
 
 

@@ -73,6 +73,8 @@ def test_short_names_mean_one_thing():
     assert names["certify"] == "dpreg.pipeline.laws.certify"
     assert names["repair.trim"] == names["trim"] == "dpreg.pipeline.repair.trim"
     assert names["Box.clip"] == "dpreg.pipeline.domain.Box.clip"
+    assert names["release"] == "dpreg.pipeline.release.release"
+    assert not {"wishart", "logistic"} & set(names)  # modules, and functions of other modules
     assert "clip" not in names  # of Box, of Ball, of Domain
 
 
