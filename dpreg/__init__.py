@@ -29,10 +29,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dpreg.estimators.private import PrivateLinearRegression, PrivateLogisticRegression
     from dpreg.mechanisms.wishart import difference
+    from dpreg.pipeline.budget import Budget
     from dpreg.pipeline.domain import Ball, Box
     from dpreg.pipeline.laws import certify, functional
     from dpreg.pipeline.objective import linear, logistic
-    from dpreg.pipeline.release import Budget, release
+    from dpreg.pipeline.release import release
     from dpreg.pipeline.repair import lift, ridge, trim
     from dpreg.pipeline.solve import Penalty, minimise
 
@@ -62,7 +63,8 @@ PLACES = {
     "pipeline.domain": ("Ball", "Box"),
     "pipeline.laws": ("certify", "functional"),
     "pipeline.objective": ("linear", "logistic"),
-    "pipeline.release": ("Budget", "release"),
+    "pipeline.budget": ("Budget",),
+    "pipeline.release": ("release",),
     "pipeline.repair": ("lift", "ridge", "trim"),
     "pipeline.solve": ("Penalty", "minimise"),
 }

@@ -7,6 +7,8 @@ real-valued law would not; a deployment should draw with a library built for tha
 
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from dpreg import checks
 from dpreg.checks import FloatArray, InputError
 
 RandomState = int | np.random.SeedSequence | np.random.Generator | None
+SYSTEM = "numpy, system randomness"
 
 
 def generator(random_state: RandomState = None) -> np.random.Generator:
@@ -29,6 +32,23 @@ def generator(random_state: RandomState = None) -> np.random.Generator:
     if isinstance(random_state, np.random.Generator):
         return random_state
     return np.random.default_rng(seed_sequence(random_state))
+
+
+def origin(random_state: RandomState = None) -> str:
+    """Return what a ledger says of where the draws come from; two origins are equal if the draws would be.
+
+    A seed, however it is spelled, and an unused generator made from it have the same origin. It tells the seed to
+    whoever tries enough of them: a release from a seed is for study.
+
+    Examples
+    --------
+    >>> origin(None), origin(5) == origin(np.random.SeedSequence([5, 0])) == origin(np.random.default_rng(5))
+    ('numpy, system randomness', True)
+    """
+    if random_state is None:
+        return SYSTEM
+    state = json.dumps(generator(random_state).bit_generator.state, sort_keys=True, default=np.ndarray.tolist)
+    return f"numpy, seed {hashlib.sha256(state.encode()).hexdigest()[:16]}"
 
 
 def repeatable(random_state: RandomState = None) -> np.random.SeedSequence:

@@ -16,10 +16,11 @@ from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.mechanisms.wishart import difference
 from dpreg.noise import RandomState
 from dpreg.pipeline import objective, repair, solve
+from dpreg.pipeline.budget import Budget
 from dpreg.pipeline.domain import Ball, Box, Domain
 from dpreg.pipeline.laws import Law, certify, functional
 from dpreg.pipeline.objective import Loss, Quadratic
-from dpreg.pipeline.release import Budget, Release, release
+from dpreg.pipeline.release import Release, release
 from dpreg.pipeline.solve import NONE, Penalty
 from dpreg.pipeline.surrogates import chebyshev
 
@@ -47,6 +48,8 @@ class _Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         law: Law = make(domain, checks.budget(self.epsilon), neighbours=self.neighbours, loss=f.loss)
         if (cost := certify(law, domain, self.neighbours, f.loss)) > self.epsilon * (1 + 1e-9):
             raise InputError(f"the law costs {cost:g}, and epsilon is {self.epsilon:g}: scale its noise up")
+        if isinstance(self.random_state, np.random.Generator):  # kept, copied, and wound back
+            raise InputError("random_state is a Generator: give None for a real release, or a seed for a study")
         self.release_: Release = release(f, law, self.random_state, neighbours=self.neighbours, budget=budget)
         self.ledger_ = self.release_.ledger
         return solve.minimise(repair.lift(self.release_.objective, law), self.penalty)
@@ -72,9 +75,9 @@ class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  
     neighbours : {"replace", "add_remove"}
     penalty : Penalty
         In scaled units; it goes with the sum of squares. Public.
-    random_state : None, int, SeedSequence or Generator
-        `None` for a real release: with a seed, every fit draws the same noise, and the model keeps the seed. Whoever
-        gets that model, such as a pickle of it, can take the noise off again.
+    random_state : None, int or SeedSequence
+        `None` for a real release. A seed is for study, and the ledger says so: every fit draws the same noise, and the
+        model keeps the seed, with which anybody can take the noise off again.
 
     Attributes
     ----------

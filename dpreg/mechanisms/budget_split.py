@@ -17,10 +17,10 @@ from numpy.typing import ArrayLike
 from dpreg import checks, noise
 from dpreg.checks import FloatArray, InputError, Neighbours, PrivacyLeakWarning
 from dpreg.noise import RandomState
+from dpreg.pipeline.budget import Budget, Ledger, Spend, pay
 from dpreg.pipeline.domain import Ball, Box, Domain
 from dpreg.pipeline.laws import Scales, certify, unit_scales
 from dpreg.pipeline.objective import SQUARED, TAYLOR, Loss, Quadratic
-from dpreg.pipeline.release import Budget, Ledger, Spend, pay
 
 Split = Literal["printed", "proportional", "variance", "l1"]
 

@@ -20,9 +20,9 @@ from dpreg.mechanisms.grid import Codes, Grid
 from dpreg.mechanisms.histogram import CHANGED, Cells, Histogram, spent
 from dpreg.noise import RandomState
 from dpreg.pipeline import newton
+from dpreg.pipeline.budget import Budget, Ledger, pay
 from dpreg.pipeline.domain import BLOCK
 from dpreg.pipeline.newton import Sums
-from dpreg.pipeline.release import Budget, Ledger, pay
 
 
 @dataclass(frozen=True, eq=False)

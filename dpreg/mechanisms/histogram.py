@@ -20,9 +20,9 @@ from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.mechanisms.grid import Codes, Grid
 from dpreg.noise import RandomState
 from dpreg.pipeline import newton
+from dpreg.pipeline.budget import Budget, Ledger, Spend, pay
 from dpreg.pipeline.newton import Sums
 from dpreg.pipeline.objective import SQUARED, Loss, Quadratic, from_gram
-from dpreg.pipeline.release import Budget, Ledger, Spend, pay
 
 Mode = Literal["clip", "signed", "threshold"]
 

@@ -30,8 +30,8 @@ from dpreg.mechanisms.irls_laws import (
 from dpreg.mechanisms.irls_moments import moments, sensitivities
 from dpreg.noise import RandomState
 from dpreg.pipeline import objective
+from dpreg.pipeline.budget import Budget, Ledger, Spend, pay
 from dpreg.pipeline.domain import Ball, Domain, Model
-from dpreg.pipeline.release import Budget, Ledger, Spend, pay
 
 
 @dataclass(frozen=True)

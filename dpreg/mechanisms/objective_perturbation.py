@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 from dpreg import checks, noise
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.noise import RandomState
+from dpreg.pipeline.budget import Budget, Ledger, Spend, pay
 from dpreg.pipeline.domain import Ball, Box
 from dpreg.pipeline.newton import blocked, newton
 from dpreg.pipeline.objective import check_labels
-from dpreg.pipeline.release import Budget, Ledger, Spend, pay
 
 RIDGE = 1e-4  # least ridge of objective perturbation, over the largest curvature that one record adds
 

@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike
 from dpreg import checks
 from dpreg.checks import InputError, Neighbours
 from dpreg.noise import RandomState, generator
+from dpreg.pipeline.budget import Budget, pay
 from dpreg.pipeline.laws import Law
 from dpreg.pipeline.objective import FLAT, Quadratic
-from dpreg.pipeline.release import Budget, Release, pay, perturb, price
+from dpreg.pipeline.release import Release, perturb, price
 
 
 def ridge(objective: Quadratic, amount: ArrayLike) -> Quadratic:
@@ -204,7 +205,7 @@ def retry(
     (True, 1.0)
     """
     once = price(objective, scales, neighbours)
-    spend = replace(once, mechanism="Laplace, repeated until bounded", epsilon=2 * once.epsilon)
+    spend = replace(once, mechanism=f"{once.mechanism}, repeated until bounded", epsilon=2 * once.epsilon)
     checks.count(limit, "limit")
 
     def first_bounded(state: RandomState) -> Quadratic:

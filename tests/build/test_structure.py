@@ -79,7 +79,7 @@ NO_EXAMPLE = {
     "plot.bands": "the chapters show it",
     "plot.curves": "drawn shows it",
     "park_welling.absolute": "a measure for measures.measured",
-    "release.Spend": "Ledger shows it",
+    "budget.Spend": "Ledger shows it",
     "release.Release": "what release returns",
     "release.price": "release shows it",
     "repair.deviations": "ridge uses it",

@@ -11,10 +11,11 @@ from scipy import integrate, stats
 
 from dpreg.checks import BudgetError, IndefiniteError, InputError, SolverError
 from dpreg.pipeline import repair
+from dpreg.pipeline.budget import Budget
 from dpreg.pipeline.domain import Box
 from dpreg.pipeline.laws import Scales, functional, unit_scales
 from dpreg.pipeline.objective import Quadratic, linear
-from dpreg.pipeline.release import Budget, perturb, price
+from dpreg.pipeline.release import perturb, price
 from dpreg.pipeline.solve import minimise
 from lib.data.datasets import wine
 from lib.pages.claims import load

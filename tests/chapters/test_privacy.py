@@ -10,10 +10,11 @@ from scipy import optimize
 
 from dpreg import noise
 from dpreg.checks import BudgetError
+from dpreg.pipeline.budget import Budget, Ledger, Spend
 from dpreg.pipeline.domain import Box
 from dpreg.pipeline.laws import Scales, certify
 from dpreg.pipeline.objective import linear
-from dpreg.pipeline.release import Budget, Ledger, Spend, release
+from dpreg.pipeline.release import release
 from lib.pages import claims
 
 

@@ -16,7 +16,7 @@ from scipy import integrate, stats
 from dpreg import accounting
 from dpreg.accounting import MeanCDP, gdp_delta, gdp_epsilon, gdp_mu, rho_for, zcdp_to_dp
 from dpreg.checks import InputError
-from dpreg.pipeline.release import Spend
+from dpreg.pipeline.budget import Spend
 from lib.pages.claims import load
 
 with warnings.catch_warnings():

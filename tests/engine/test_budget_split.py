@@ -14,10 +14,11 @@ from dpreg.attacks.audit import worst_pair
 from dpreg.checks import BrokenGuaranteeWarning, BudgetError, InputError, PrivacyLeakWarning
 from dpreg.mechanisms.budget_split import dpba, dpc, first_order, parts, printed_share, privr, share
 from dpreg.pipeline import repair
+from dpreg.pipeline.budget import Budget
 from dpreg.pipeline.domain import Ball, Box
 from dpreg.pipeline.laws import Scales, certify, functional, unit_scales
 from dpreg.pipeline.objective import SQUARED, TAYLOR, Loss, Quadratic, linear, logistic
-from dpreg.pipeline.release import Budget, perturb, release
+from dpreg.pipeline.release import perturb, release
 from dpreg.pipeline.solve import minimise
 from lib.pages.claims import load
 

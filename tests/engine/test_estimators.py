@@ -19,9 +19,9 @@ from sklearn.utils.estimator_checks import check_estimator
 from dpreg.checks import BudgetError, InputError
 from dpreg.estimators.private import PrivateLinearRegression, PrivateLogisticRegression, public_set
 from dpreg.pipeline import objective, repair, solve, surrogates
+from dpreg.pipeline.budget import Budget
 from dpreg.pipeline.domain import Ball, Box
 from dpreg.pipeline.objective import TAYLOR
-from dpreg.pipeline.release import Budget
 from dpreg.pipeline.solve import Penalty
 
 RNG = np.random.default_rng(0)

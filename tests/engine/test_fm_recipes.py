@@ -13,10 +13,11 @@ from scipy import stats
 from dpreg.attacks import audit
 from dpreg.mechanisms import fm_recipes
 from dpreg.mechanisms.fm_recipes import CODE, PAPER
+from dpreg.pipeline.budget import Budget
 from dpreg.pipeline.domain import Box
 from dpreg.pipeline.laws import certify, functional, unit_scales
 from dpreg.pipeline.objective import SQUARED, TAYLOR, Quadratic, linear, logistic, merge
-from dpreg.pipeline.release import Budget, perturb, release
+from dpreg.pipeline.release import perturb, release
 from dpreg.pipeline.solve import minimise
 from lib.data import census
 from lib.pages import claims

@@ -17,9 +17,9 @@ from dpreg.mechanisms import histogram
 from dpreg.mechanisms.filter_priority import Summary, filter_level, filter_priority, passing, priority, survivors
 from dpreg.mechanisms.grid import Grid, bandwidth, partition
 from dpreg.mechanisms.histogram import Histogram, count, dpme
+from dpreg.pipeline.budget import Budget
 from dpreg.pipeline.domain import Box
 from dpreg.pipeline.objective import TAYLOR, linear
-from dpreg.pipeline.release import Budget
 from dpreg.pipeline.solve import minimise
 from lib.data import census
 from lib.data.datasets import wine

@@ -15,12 +15,13 @@ from dpreg.attacks.audit import log_ratio, worst_pair
 from dpreg.checks import IndefiniteError, InputError, SolverError
 from dpreg.mechanisms.objective_perturbation import objective_perturbation
 from dpreg.pipeline import repair
+from dpreg.pipeline.budget import Budget
 from dpreg.pipeline.domain import BLOCK, Ball, Box
 from dpreg.pipeline.laws import Scales, certify, functional, unit_scales
 from dpreg.pipeline.logistic import fit, loss_at, misclassified, newton, predicted
 from dpreg.pipeline.objective import SQUARED, TAYLOR, Loss, merge
 from dpreg.pipeline.objective import logistic as quadratic
-from dpreg.pipeline.release import Budget, perturb, release
+from dpreg.pipeline.release import perturb, release
 from dpreg.pipeline.sensitivity import closed_form, printed_logistic, worst_case
 from dpreg.pipeline.solve import minimise
 from dpreg.pipeline.surrogates import chebyshev, derivative, even, least_squares, remainder

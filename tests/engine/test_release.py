@@ -7,13 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dpreg.accounting import zcdp_from_pure
 from dpreg.checks import BudgetError, InputError
 from dpreg.mechanisms import irls
 from dpreg.mechanisms.objective_perturbation import objective_perturbation
+from dpreg.pipeline.budget import Budget
 from dpreg.pipeline.domain import Ball, Box
 from dpreg.pipeline.laws import Scales, certify, functional, unit_scales
 from dpreg.pipeline.objective import Quadratic, linear
-from dpreg.pipeline.release import Budget, Ledger, Spend, perturb, price, release
+from dpreg.pipeline.release import perturb, price, release
 from dpreg.pipeline.repair import retry
 from dpreg.pipeline.solve import minimise
 
@@ -75,27 +77,6 @@ def test_printed_noise_never_costs_more_than_promised(kind, convention):
         assert spend.epsilon == certify(scales, domain, neighbours)  # certified, not as asked for
 
 
-def moving(run):
-    """Whether `run(generator)` drew anything."""
-    rng = np.random.default_rng(0)
-    before = rng.bit_generator.state
-    with pytest.raises((BudgetError, InputError)):
-        run(rng)
-    return rng.bit_generator.state != before
-
-
-@pytest.mark.parametrize("spender", [release, retry])
-def test_a_budget_refuses_before_anything_is_drawn(spender):
-    domain = domain_of("box", 2)
-    f, budget = objective_of(domain), Budget(1.0)
-    scales = functional(domain, 1.01)
-    assert not moving(lambda rng: spender(f, scales, rng, budget=budget))
-    assert budget.remaining == 1.0
-    assert budget.ledger == Ledger()
-    with pytest.raises(BudgetError, match=r"costs 1\.01 and 1 of 1 is left: use larger scales"):
-        release(f, scales, 0, budget=budget)
-
-
 @pytest.mark.parametrize("spender", [release, retry])
 @pytest.mark.parametrize(
     "wrong",
@@ -123,6 +104,8 @@ def test_repeating_until_bounded_costs_twice():
     f = objective_of(domain, n=400)
     budget = Budget(1.0)
     out = retry(f, functional(domain, 0.5), 0, budget=budget)
+    assert out.ledger.rho == zcdp_from_pure(out.ledger.epsilon)
+    assert out.ledger.spends[0].mechanism == "Laplace, repeated until bounded"
     assert out.ledger.epsilon == pytest.approx(1.0, rel=1e-12)
     assert budget.remaining == pytest.approx(0.0, abs=1e-12)
     assert np.linalg.eigvalsh(out.objective.M)[0] > 0
@@ -139,73 +122,11 @@ def test_a_budget_refuses_a_seed_the_second_time(spender, again):
     np.testing.assert_allclose(2 * two.M - one.M, f.M, rtol=1e-12)
     budget = Budget(100.0)
     release(f, functional(f.domain, 1.0), 7, budget=budget)
-    with pytest.raises(InputError, match="give a new one"):
+    with pytest.raises(InputError, match="from one seed"):
         spender(f, functional(f.domain, 2.0), again, budget=budget)
     assert budget.ledger.epsilon == pytest.approx(1.0)
-    rng = np.random.default_rng(7)
-    for source in (8, None, None, rng, rng, np.random.SeedSequence(7, spawn_key=(1,))):
+    for source in (8, None, None, np.random.SeedSequence(7, spawn_key=(1,))):
         spender(f, functional(f.domain, 2.0), source, budget=budget)
-
-
-def test_a_refused_charge_does_not_use_up_its_seed():
-    f, budget = objective_of(Box([-1.0], [1.0], (-1, 1))), Budget(1.0)
-    with pytest.raises(BudgetError):
-        release(f, functional(f.domain, 2.0), 7, budget=budget)
-    release(f, functional(f.domain, 1.0), 7, budget=budget)
-
-
-def test_budgets_add_up_spend_by_spend():
-    domain = domain_of("corner", 3)
-    f, budget = objective_of(domain), Budget(1.0)
-    for k in range(10):
-        release(f, functional(domain, 0.1), k, budget=budget)
-    assert len(tuple(budget.ledger)) == 10
-    assert budget.ledger.epsilon == pytest.approx(1.0, rel=1e-12)
-    with pytest.raises(BudgetError):
-        release(f, functional(domain, 1e-6), 0, budget=budget)
-    assert len(tuple(budget.ledger)) == 10
-
-
-def test_forgiveness_does_not_add_up():
-    """One part in 10^12 of the whole, not of every spend."""
-    budget = Budget(1.0)
-    budget.charge(spend_of(1.0))
-    budget.charge(spend_of(5e-13))
-    with pytest.raises(BudgetError):
-        budget.charge(spend_of(6e-13))
-    with pytest.raises(BudgetError):
-        Budget(1.0).charge(spend_of(1 + 2e-12))
-
-
-def spend_of(epsilon, neighbours="replace"):
-    return Spend("a number", "Laplace", neighbours, "L1", 1.0, 1.0, epsilon)
-
-
-def test_ledgers_compose():
-    one, other = Ledger((spend_of(0.1),)), Ledger((spend_of(0.2), spend_of(0.3)))
-    total = one + other
-    assert total.epsilon == math.fsum([0.1, 0.2, 0.3])
-    assert [spend.epsilon for spend in total] == [0.1, 0.2, 0.3]
-    assert total.to_frame()["epsilon"].tolist() == [0.1, 0.2, 0.3]
-    assert (Ledger() + one) == one
-    assert Ledger().epsilon == 0
-    assert Ledger((spend_of(0.1),) * 10).epsilon == 1.0  # without drift
-
-
-def test_neighbours_do_not_mix():
-    with pytest.raises(InputError, match="different neighbours"):
-        Ledger((spend_of(0.1),)) + Ledger((spend_of(0.1, "add_remove"),))
-    budget = Budget(1.0)
-    budget.charge(spend_of(0.1))
-    with pytest.raises(InputError, match="different neighbours"):
-        budget.charge(spend_of(0.1, "add_remove"))
-    assert budget.remaining == 0.9
-
-
-@pytest.mark.parametrize("epsilon", [-1.0, -1e-300, math.nan, math.inf])
-def test_no_spend_earns_budget(epsilon):
-    with pytest.raises(InputError, match="epsilon is"):
-        spend_of(epsilon)
 
 
 def test_a_leaky_domain_marks_the_ledger():
@@ -270,31 +191,6 @@ def test_without_noise_to_speak_of_the_answer_is_the_non_private_one(kind, inter
     np.testing.assert_array_equal(minimise(exactly), exact)
 
 
-def test_a_ledger_adds_up_epsilon_delta_and_rho():
-    pure = Spend("a count", "Laplace", "replace", "L1", 1.0, 2.0, 0.5)
-    loose = Spend("a mean", "Gaussian", "replace", "L2", 1.0, 3.0, 0.7, delta=1e-6)
-    concentrated = Spend("moments", "Gaussian", "replace", "L2", 1.0, 3.0, math.inf, rho=0.25)
-    assert pure.rho == pytest.approx(
-        0.5 * (math.e**0.5 - 1) / (math.e**0.5 + 1), rel=1e-14
-    )  # epsilon tanh(epsilon / 2)
-    total = Ledger((pure, loose))
-    assert (total.epsilon, total.delta) == (pytest.approx(1.2, rel=1e-14), 1e-6)
-    assert math.isinf(total.rho), "an (epsilon, delta) release has no rho"
-    assert Ledger((pure, concentrated)).rho == pytest.approx(pure.rho + 0.25, rel=1e-14)
-    assert math.isinf(Ledger((pure, concentrated)).epsilon), "a zCDP release has no pure epsilon"
-
-
-def test_a_pure_budget_refuses_a_delta():
-    loose = Spend("a mean", "Gaussian", "replace", "L2", 1.0, 3.0, 0.7, delta=1e-6)
-    budget = Budget(1.0)
-    with pytest.raises(BudgetError, match=r"delta of 1e-06"):
-        budget.charge(loose)
-    assert budget.ledger == Ledger()
-    Budget(1.0, delta=1e-6).charge(loose)
-    with pytest.raises(BudgetError):
-        Budget(1.0, delta=1e-6).charge(Spend("moments", "Gaussian", "replace", "L2", 1.0, 3.0, math.inf, rho=0.1))
-
-
 def test_every_release_outside_the_chain_charges_a_budget_too():
     rng = np.random.default_rng(0)
     X, y = rng.uniform(-0.5, 0.5, (50, 2)), rng.integers(0, 2, 50)
@@ -311,6 +207,6 @@ def test_every_release_outside_the_chain_charges_a_budget_too():
     ):
         with pytest.raises(BudgetError):
             refused()
-    with pytest.raises(InputError, match="from this seed"):
+    with pytest.raises(InputError, match="from one seed"):
         objective_perturbation(X, y, labels, 0.1, random_state=1, budget=budget)
     assert budget.ledger == spent

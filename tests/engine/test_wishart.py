@@ -19,10 +19,11 @@ from dpreg.mechanisms.wishart import (
     reference_risk,
 )
 from dpreg.pipeline import repair
+from dpreg.pipeline.budget import Budget
 from dpreg.pipeline.domain import Ball, Box
 from dpreg.pipeline.laws import certify, unit_scales
 from dpreg.pipeline.objective import SQUARED, TAYLOR, Quadratic, linear, logistic
-from dpreg.pipeline.release import Budget, perturb, price, release
+from dpreg.pipeline.release import perturb, price, release
 from dpreg.pipeline.solve import minimise
 
 KINDS = ["box", "ball", "corner"]

@@ -20,7 +20,7 @@ from dpreg import checks, noise
 from dpreg.attacks import audit
 from dpreg.checks import BudgetError, DataError, IndefiniteError, InputError, SolverError
 from dpreg.estimators import nonprivate
-from dpreg.pipeline import laws, objective, release, repair, sensitivity, solve
+from dpreg.pipeline import budget, laws, objective, release, repair, sensitivity, solve
 from dpreg.pipeline.domain import Ball, Box, Model
 from dpreg.sweeps import experiment, methods, splits
 from lib.data import datasets
@@ -156,7 +156,7 @@ def relations(call):
 
 def spend(**changes):
     given = {"released": "n", "mechanism": "m", "neighbours": "replace", "norm": "L1", "sensitivity": 1.0, "scale": 1.0}
-    return release.Spend(**(given | {"epsilon": 0.5} | changes))
+    return budget.Spend(**(given | {"epsilon": 0.5} | changes))
 
 
 def method(**changes):
@@ -369,7 +369,7 @@ CASES = {
         ("domain is of type int", lambda: audit.worst_pair(UNIT, 1)),
     ],
     "audit.log_ratio": [("scale zero", lambda: audit.log_ratio(F, F, F + F, UNIT.times(0)))],
-    "release.Spend": [
+    "budget.Spend": [
         ("epsilon is -1", lambda: spend(epsilon=-1)),
         ("epsilon is inf", lambda: spend(epsilon=INF)),
         ("epsilon is nan", lambda: spend(epsilon=NAN)),
@@ -378,15 +378,21 @@ CASES = {
         ("scale of the noise is inf.*: give a larger epsilon", lambda: spend(epsilon=0.0, scale=INF)),
         *relations(lambda word: spend(neighbours=word)),
     ],
-    "release.Budget": [
-        *budgets(release.Budget),
-        ("delta is -1: give", lambda: release.Budget(1.0, -1.0)),
-        ("delta is 1: give", lambda: release.Budget(1.0, 1)),
-        ("delta is 'a': give", lambda: release.Budget(1.0, "a")),
-        ("ledger is of type int: give", lambda: release.Budget(1.0, 0.0, 3)),
+    "budget.Budget": [
+        *budgets(budget.Budget),
+        ("delta is -1: give", lambda: budget.Budget(1.0, -1.0)),
+        ("delta is 1: give", lambda: budget.Budget(1.0, 1)),
+        ("delta is 'a': give", lambda: budget.Budget(1.0, "a")),
+        ("ledger is of type int: give", lambda: budget.Budget(1.0, ledger=3)),
+        ("epsilon is 1.0 and rho is 1.0: give one", lambda: budget.Budget(1.0, rho=1.0)),
+        ("rho is 0: give", lambda: budget.Budget(rho=0)),
+        ("delta is 0.1: a budget in rho", lambda: budget.Budget(delta=0.1, rho=1.0)),
+        ("costs 2 and 1 of 1", lambda: budget.Budget(1.0, ledger=budget.Ledger((spend(epsilon=2.0),)))),
     ],
-    "release.Budget.charge": [
-        ("costs 2 and 1 of 1 is left", lambda: release.Budget(1.0).charge(spend(epsilon=2.0))),
+    "budget.Budget.charge": [
+        ("costs 2 and 1 of 1 is left", lambda: budget.Budget(1.0).charge(spend(epsilon=2.0))),
+        ("a rho of 2 and 1 of 1", lambda: budget.Budget(rho=1.0).charge(spend(zcdp=2.0))),
+        ("spend is of type float: give", lambda: budget.Budget(1.0).charge(1.0)),
     ],
     "release.perturb": [
         ("3 columns and the objective 2", lambda: release.perturb(F, laws.unit_scales("copied", 3))),
@@ -395,10 +401,11 @@ CASES = {
         ("scales is of type float: give Law", lambda: release.perturb(F, 1.0)),
         ("not finite", lambda: release.perturb(F, laws.Scales(np.full((2, 2), INF), np.ones(2)))),
     ],
-    "release.pay": [
-        ("cost is of type float: give Ledger", lambda: release.pay(1.0, noise.generator)),
-        ("budget is of type str: give Budget", lambda: release.pay(NOTE.ledger, noise.generator, 1, "ten")),
-        *seeds(lambda seed: release.pay(NOTE.ledger, noise.generator, seed)),
+    "budget.pay": [
+        ("cost is of type float: give Ledger", lambda: budget.pay(1.0, noise.generator)),
+        ("budget is of type str: give Budget", lambda: budget.pay(NOTE.ledger, noise.generator, 1, "ten")),
+        ("a Generator, and a budget", lambda: budget.pay(NOTE.ledger, noise.generator, rng, budget.Budget(1.0))),
+        *seeds(lambda seed: budget.pay(NOTE.ledger, noise.generator, seed)),
     ],
     "release.release": [
         ("no domain", lambda: release.release(NOISY, SCALES)),
@@ -409,7 +416,7 @@ CASES = {
         ("scale zero", lambda: release.release(F, UNIT.times(0))),
         ("epsilon is .*e-300, .* its noise: give", lambda: release.release(F, UNIT.times(1e300))),
         ("scale of the noise is inf", lambda: release.release(F, laws.Scales(np.full((2, 2), INF), np.ones(2)))),
-        ("use larger scales", lambda: release.release(F, SCALES, budget=release.Budget(0.5))),
+        ("use larger scales", lambda: release.release(F, SCALES, budget=budget.Budget(0.5))),
         *relations(lambda word: release.release(F, SCALES, neighbours=word)),
         *seeds(lambda seed: release.release(F, SCALES, seed)),
     ],
@@ -440,7 +447,7 @@ CASES = {
         ("epsilon is .*e-300, .* its noise: give", lambda: repair.retry(F, UNIT.times(1e300))),
         ("hopeless here", lambda: repair.retry(objective.from_gram(-1e9 * np.eye(3), BOX), UNIT, 0, limit=3)),
         ("no domain", lambda: repair.retry(NOISY, SCALES)),
-        ("use larger scales", lambda: repair.retry(F, SCALES, budget=release.Budget(1.5))),
+        ("use larger scales", lambda: repair.retry(F, SCALES, budget=budget.Budget(1.5))),
         ("budget is of type int", lambda: repair.retry(F, SCALES, budget=2)),
         *relations(lambda word: repair.retry(F, SCALES, neighbours=word)),
         *seeds(lambda seed: repair.retry(F, SCALES, seed)),
@@ -597,9 +604,9 @@ EXEMPT = {
     "domain.Ball.clip": "inner step on checked blocks",
     "domain.Domain.scale_block": "inner step; the records have been checked by its callers, listed above",
     "audit.Pair": "what worst_pair returns",
-    "release.Ledger": "holds Spends, which are checked; mixing neighbours is in test_release",
+    "budget.Ledger": "holds Spends, which are checked; mixing neighbours is in test_release",
     "release.Release": "what release returns",
-    "release.Ledger.to_frame": "no arguments",
+    "budget.Ledger.to_frame": "no arguments",
     "solve.violation": "arithmetic on checked objects",
     "methods.Method": "a record of the user's own function",
     "experiment.no_privacy": "arguments are checked objects",
