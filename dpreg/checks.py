@@ -207,15 +207,23 @@ def _where(place: tuple[int, ...], first: int, columns: Any = None) -> str:
     return f"{row}, column {place[1] if names is None else repr(names[place[1]])}"
 
 
-def rows(X: Any, y: Any, d: int | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
+def rows(X: Any, y: Any, d: int | None = None, *, least: int = 0) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return predictors and response as arrays of matching shape; finiteness is checked where they are read.
 
-    Raises `InputError` for a wrong number of dimensions or columns, no columns, fewer than two records,
-    different lengths, and entries that are not real numbers.
+    Raises `InputError` for a wrong number of dimensions or columns, no columns, fewer records than `least`,
+    different lengths, and entries that are not real numbers. A release asks for no least number: where a record may be
+    added or removed, how many there are is a secret.
     """
     X, y = numeric(X, "X"), numeric(y, "y")
     shapes(X, y, d)
+    enough(X, least)
     return X, y
+
+
+def enough(X: Any, least: int = 2) -> None:
+    """Raise `InputError` if there are fewer records."""
+    if len(X) < least:
+        raise InputError(f"there are {len(X)} records: give at least {least}")
 
 
 def shapes(X: Any, y: Any, d: int | None = None) -> None:
@@ -230,8 +238,6 @@ def shapes(X: Any, y: Any, d: int | None = None) -> None:
         raise InputError(f"X has {X.shape[1]} columns but the domain has {d}: pass the predictors the bounds describe")
     if len(X) != len(y):
         raise InputError(f"X has {len(X)} records and y has {len(y)}: give one response per record")
-    if len(X) < 2:
-        raise InputError(f"there are {len(X)} records: give at least two")
 
 
 def all_finite(array: NDArray[Any], name: str, first: int | None = 0) -> None:

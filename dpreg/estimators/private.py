@@ -38,8 +38,10 @@ class _Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
     penalty: Penalty
     random_state: RandomState
 
-    def _minimise(self, f: Quadratic, budget: Budget | None) -> FloatArray:
+    def _minimise(self, f: Quadratic, records: Any, budget: Budget | None) -> FloatArray:
         """Release the objective, keep what may be published, and return the scaled coefficients."""
+        if checks.neighbours(self.neighbours) == "replace":  # otherwise how many there are is a secret
+            checks.enough(records)
         domain = f.domain
         assert domain is not None  # the objective was built with it
         checks.instance(self.penalty, Penalty, "penalty")
@@ -127,7 +129,7 @@ class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  
         """
         X, y = self._rows(X, y)
         domain = public_set(self.domain)
-        model = domain.unscale(self._minimise(objective.linear(X, y, domain), budget))
+        model = domain.unscale(self._minimise(objective.linear(X, y, domain), X, budget))
         self.coef_, self.intercept_ = model.slopes, model.intercept
         return self
 
@@ -189,7 +191,7 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
         X, y = self._rows(X, y)
         domain = public_set(self.domain)
         loss = chebyshev(4.0) if self.loss is None else self.loss
-        model = domain.unscale(self._minimise(objective.logistic(X, y, domain, loss), budget))
+        model = domain.unscale(self._minimise(objective.logistic(X, y, domain, loss), X, budget))
         middle = sum(domain.response) / 2  # unscale speaks of the response; log-odds have no units
         self.coef_ = model.slopes[None] / domain.half_width
         self.intercept_ = np.array([(model.intercept - middle) / domain.half_width])

@@ -125,7 +125,7 @@ class Grid:
         A value on the edge of two cells is in the upper one. Places are found in the user's units, where whole numbers
         are exact, and the one division comes last: rounding moves none of them across an edge.
         """
-        rows, target = checks.rows(X, y, self.domain.d)
+        rows, target = self.domain.records(X, y)
         ends = np.array([self.domain.response, *zip(self.domain.lower, self.domain.upper, strict=True)])
         small = np.ldexp(1.0, -np.frexp(np.abs(ends).max(axis=1))[1])  # powers of two, against overflow
         low, high = ends.T * small

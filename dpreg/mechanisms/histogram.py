@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Any, Literal, NoReturn, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -61,9 +61,10 @@ class Histogram:
         checks.instance(self.grid, Grid, "grid")
         codes, counts = checks.numeric(self.codes, "codes"), checks.numeric(self.counts, "counts")
         whole = {codes.dtype.kind, counts.dtype.kind} <= {*"iu"}
-        if codes.ndim != 1 or codes.shape != counts.shape or not codes.size or not whole:
-            raise InputError("codes and counts do not match: give whole numbers, one count per code, and at least one")
-        if codes[0] < 0 or codes[-1] >= self.grid.size or (codes[1:] <= codes[:-1]).any() or (counts < 1).any():
+        if codes.ndim != 1 or codes.shape != counts.shape or not whole:
+            raise InputError("codes and counts do not match: give whole numbers, one count per code")
+        inside = not codes.size or (codes[0] >= 0 and codes[-1] < self.grid.size)
+        if not inside or (codes[1:] <= codes[:-1]).any() or (counts < 1).any():
             raise InputError("codes do not increase within the grid, or a count is below one: build it with count")
         for name, array in (("codes", codes), ("counts", counts)):
             kept = array.astype(np.int64)
@@ -195,7 +196,7 @@ class NoisyGrid(Cells):
     """A noisy count for every cell of a grid, drawn slab by slab and anew, the same, whenever it is read.
 
     So no more than a slab is ever in memory. The price is that the object still refers to the exact counts: publish
-    what you compute from it, never the object. It cannot be pickled.
+    what you compute from it, never the object. It cannot be copied or pickled.
 
     Parameters
     ----------
@@ -208,6 +209,9 @@ class NoisyGrid(Cells):
     grid: Grid
     slabs: Callable[[], Iterator[FloatArray]]
     ledger: Ledger
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise InputError("a noisy grid refers to the exact counts: keep its moments(), objective() or blocks() instead")
 
     def _parts(self) -> Iterator[Part]:
         outer, first = _outer(self.grid), 0
@@ -301,17 +305,29 @@ def dpme(
         floor = level
     spend = spent(histogram, f"noisy counts of all {grid.size} cells", "Laplace", relation, scale)
     seed, ledger = pay(spend, noise.repeatable, random_state, budget)
+    return NoisyGrid(grid, _Slabs(histogram, seed, scale, floor), ledger)
 
-    def slabs() -> Iterator[FloatArray]:
-        rng, inner = noise.generator(seed), math.prod(grid.cells[_outer(grid) :])
+
+@dataclass(frozen=True, eq=False)
+class _Slabs:
+    """The noisy counts, drawn anew from one seed. It holds all that must stay secret, so it goes nowhere."""
+
+    histogram: Histogram
+    seed: np.random.SeedSequence
+    scale: float
+    floor: float
+
+    def __call__(self) -> Iterator[FloatArray]:
+        codes, counts, size = self.histogram.codes, self.histogram.counts, self.histogram.grid.size
+        rng, inner = noise.generator(self.seed), math.prod(self.histogram.grid.cells[_outer(self.histogram.grid) :])
         step = max(1, SLAB // inner)
-        for first in range(0, grid.size // inner, step):
-            slab = noise.laplace(scale, (min(step, grid.size // inner - first), inner), rng)
-            start, stop = np.searchsorted(histogram.codes, [first * inner, first * inner + slab.size])
-            slab.ravel()[histogram.codes[start:stop] - first * inner] += histogram.counts[start:stop]
-            yield np.where(slab >= floor, slab, 0.0)
+        for first in range(0, size // inner, step):
+            slab = noise.laplace(self.scale, (min(step, size // inner - first), inner), rng)
+            start, stop = np.searchsorted(codes, [first * inner, first * inner + slab.size])
+            slab.ravel()[codes[start:stop] - first * inner] += counts[start:stop]
+            yield np.where(slab >= self.floor, slab, 0.0)
 
-    return NoisyGrid(grid, slabs, ledger)
+    __reduce_ex__ = NoisyGrid.__reduce_ex__
 
 
 def spent(histogram: Histogram, released: str, mechanism: str, neighbours: Neighbours, scale: float) -> Spend:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -54,12 +55,14 @@ class Domain:
     """What `Box` and `Ball` share: the affine maps of predictors and response, and the constant column.
 
     Scaled predictors are (x - shift) / unit, scaled responses (y - centre) / half-width in [-1, 1].
-    With `intercept`, the scaled record starts with a column of ones, so p = d + 1; otherwise p = d.
+    With `intercept`, the scaled record starts with a column of ones, so p = d + 1; otherwise p = d. Bounds that have
+    names, as those of a Series or a dict, refuse a data frame whose columns have others, or stand in another order.
     """
 
     response: tuple[float, float]
     intercept: bool
     leaky: bool = field(default=False, kw_only=True)
+    names: tuple[str, ...] = field(default=(), kw_only=True, compare=False, repr=False)
     kind: ClassVar[str] = "domain"
 
     @property
@@ -112,7 +115,7 @@ class Domain:
         Raises
         ------
         InputError
-            For NaN, infinities, text, wrong shapes, or fewer than two records.
+            For NaN, infinities, text, or wrong shapes.
 
         Examples
         --------
@@ -124,9 +127,17 @@ class Domain:
         table = self.table(X, y)
         return table[:, 1:], table[:, 0]
 
+    def records(self, X: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return records in the user's units as arrays of shape (n, d) and (n,): columns and bounds belong together."""
+        columns = getattr(X, "columns", None)
+        if self.names and columns is not None and (found := tuple(columns)) != self.names:
+            wanted = list(self.names)
+            raise InputError(f"X has the columns {list(found)}, and the bounds are those of {wanted}: pass X[{wanted}]")
+        return checks.rows(X, y, self.d)
+
     def table(self, X: ArrayLike, y: ArrayLike) -> FloatArray:
         """Return the clipped records (t, Z) in scaled units as one array of shape (n, p + 1)."""
-        rows, target = checks.rows(X, y, self.d)
+        rows, target = self.records(X, y)
         table = np.empty((len(rows), self.p + 1))
         for start in range(0, len(rows), BLOCK):
             stop = min(start + BLOCK, len(rows))
@@ -180,8 +191,8 @@ class Box(Domain):
 
     Parameters
     ----------
-    lower, upper : array-like of shape (d,)
-        Public bounds in the user's units. They must not come from the data.
+    lower, upper : array-like of shape (d,), Series or dict
+        Public bounds in the user's units. They must not come from the data. A Series or a dict names the columns.
     response : (float, float)
         Public bounds of the response.
     intercept : bool
@@ -206,21 +217,29 @@ class Box(Domain):
 
     def __init__(
         self,
-        lower: ArrayLike,
-        upper: ArrayLike,
+        lower: ArrayLike | Mapping[str, float],
+        upper: ArrayLike | Mapping[str, float],
         response: tuple[float, float],
         *,
         intercept: bool = False,
         corner: bool = False,
         leaky: bool = False,
     ) -> None:
+        (lower, names), (upper, others) = _named(lower), _named(upper)
         low, high = checks.vector(lower, "lower"), checks.vector(upper, "upper")
+        if names and others and names != others:
+            raise InputError(f"lower is of {list(names)} and upper of {list(others)}: give both in one order")
         if len(low) != len(high):
             raise InputError(f"lower has {len(low)} entries and upper has {len(high)}: give one pair per predictor")
         for j in np.flatnonzero(~_apart(low, high)):
             raise InputError(f"predictor {j} has bounds [{low[j]:g}, {high[j]:g}]: give lower < upper")
         _set(self, lower=tuple(low.tolist()), upper=tuple(high.tolist()), response=_interval(response))
         _set(self, intercept=checks.flag(intercept, "intercept"), corner=checks.flag(corner, "corner"), leaky=leaky)
+        _set(self, names=names or others)
+        with np.errstate(over="ignore"):
+            wide = np.flatnonzero(~np.isfinite(self.unit))
+        for j in wide:
+            raise InputError(f"predictor {j} has bounds [{low[j]:g}, {high[j]:g}], too far apart: give closer ones")
 
     @classmethod
     def from_data(cls, X: ArrayLike, y: ArrayLike, *, intercept: bool = False, corner: bool = False) -> Box:
@@ -263,7 +282,9 @@ class Box(Domain):
     @property
     def centred(self) -> Box:
         """The same bounds, scaled to [-1, 1], with a constant: every other scale is a linear image of it."""
-        return Box(self.lower, self.upper, self.response, intercept=True, leaky=self.leaky)
+        box = Box(self.lower, self.upper, self.response, intercept=True, leaky=self.leaky)
+        _set(box, names=self.names)
+        return box
 
     @property
     def basis(self) -> FloatArray:
@@ -294,7 +315,7 @@ class Ball(Domain):
 
     Parameters
     ----------
-    centre : array-like of shape (d,)
+    centre : array-like of shape (d,), Series or dict
         In the user's units.
     radius : float
         Public bound of the distance to the centre. Records outside are moved to the surface.
@@ -316,16 +337,18 @@ class Ball(Domain):
 
     def __init__(
         self,
-        centre: ArrayLike,
+        centre: ArrayLike | Mapping[str, float],
         radius: float,
         response: tuple[float, float],
         *,
         intercept: bool = False,
         leaky: bool = False,
     ) -> None:
+        centre, names = _named(centre)
         middle = checks.vector(centre, "centre")
         _set(self, centre=tuple(middle.tolist()), radius=checks.positive(radius, "radius"))
         _set(self, response=_interval(response), intercept=checks.flag(intercept, "intercept"), leaky=leaky)
+        _set(self, names=names)
 
     @classmethod
     def from_data(cls, X: ArrayLike, y: ArrayLike, *, intercept: bool = False) -> Ball:
@@ -358,6 +381,14 @@ class Ball(Domain):
         Z[outside] /= norm[outside, None]
 
 
+def _named(values: ArrayLike | Mapping[str, float]) -> tuple[ArrayLike, tuple[str, ...]]:
+    """Return bounds and the names of their columns, if they have any."""
+    if isinstance(values, Mapping):
+        return list(values.values()), tuple(values)
+    names = () if isinstance(values, list | tuple) else tuple(getattr(values, "index", ()))
+    return values, names if all(isinstance(name, str) for name in names) else ()
+
+
 def _set(instance: Any, **values: Any) -> None:
     for name, value in values.items():
         object.__setattr__(instance, name, value)
@@ -377,7 +408,7 @@ def _interval(response: tuple[float, float]) -> tuple[float, float]:
 
 
 def _data_range(X: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray, tuple[float, float]]:
-    rows, target = (array.astype(np.float64) for array in checks.rows(X, y))
+    rows, target = (array.astype(np.float64) for array in checks.rows(X, y, least=2))
     checks.all_finite(rows, "X")
     checks.all_finite(target, "y")
     warnings.warn(

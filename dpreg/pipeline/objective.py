@@ -174,7 +174,7 @@ def linear(X: ArrayLike, y: ArrayLike, domain: Domain) -> Quadratic:
     Raises
     ------
     InputError
-        For NaN, infinities, text, wrong shapes, or fewer than two records.
+        For NaN, infinities, text, or wrong shapes.
 
     References
     ----------
@@ -259,7 +259,7 @@ def moments(X: ArrayLike, y: ArrayLike, domain: Domain, *, labels: bool = False)
     add = partial(_moments, domain=domain, labels=checks.flag(labels, "labels"))
     if stream.lazy(X) or stream.lazy(y):
         return stream.add_up(add, X, y, domain.d, domain.p + 1)
-    return add(*checks.rows(X, y, domain.d), 0)
+    return add(*domain.records(X, y), 0)
 
 
 def _moments(rows: NDArray[Any], target: NDArray[Any], first: int, domain: Domain, labels: bool) -> FloatArray:

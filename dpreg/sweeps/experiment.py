@@ -192,7 +192,7 @@ def sweep(
     checks.instance(protocol, (CrossValidation, Holdout), "protocol")
     check_methods(methods)
     check_metrics(metrics)
-    rows, target = checks.rows(X, y, domain.d)
+    rows, target = checks.rows(X, y, domain.d, least=2)
     if needs_labels(methods, metrics):
         check_labels(target, domain)
     root = noise.seed_sequence(random_state)

@@ -81,6 +81,7 @@ def dpme(
     labels: bool = False,
     values: Sequence[int | None] | None = None,
     c_h: float = 1.0,
+    n: int | None = None,
     neighbours: Neighbours = "replace",
     repeats: int | None = None,
 ) -> RowMethod:
@@ -98,6 +99,9 @@ def dpme(
         How many evenly spaced values each predictor can take, as in `grid.partition`. By default `grid.whole` of the
         domain, as if all counted or coded something.
     c_h : float
+    n : int, optional
+        Public number of records, for `grid.bandwidth`. By default that of the training records, which is public under
+        replace only.
     neighbours : {"replace", "add_remove"}
     repeats : int, optional
         As in `RowMethod`.
@@ -109,8 +113,8 @@ def dpme(
     """
     if checks.choice(mode, get_args(Mode), "mode") == "signed" and labels:
         raise InputError("mode is 'signed': negative weights can make the logistic loss unbounded, so choose 'clip'")
-    publish = partial(_dpme, mode=mode, neighbours=checks.neighbours(neighbours))
-    return RowMethod(name, _on_cells(name, publish, labels, values, c_h, signed=mode == "signed"), repeats=repeats)
+    publish = partial(_dpme, mode=mode, neighbours=_public(n, "n", neighbours))
+    return RowMethod(name, _on_cells(name, publish, labels, values, c_h, n, signed=mode == "signed"), repeats=repeats)
 
 
 def filter_priority(
@@ -128,7 +132,7 @@ def filter_priority(
     ----------
     name : str
     size : int, optional
-        Published cells at most; by default the number of training records, which is public.
+        Published cells at most; by default the number of training records, which is public under replace only.
     labels, values, neighbours, repeats
         As in `dpme`.
 
@@ -137,10 +141,18 @@ def filter_priority(
     >>> filter_priority(size=1000).private
     True
     """
-    if size is not None:
-        checks.count(size, "size")
-    publish = partial(_filter_priority, size=size, neighbours=checks.neighbours(neighbours))
-    return RowMethod(name, _on_cells(name, publish, labels, values, None), repeats=repeats)
+    publish = partial(_filter_priority, size=size, neighbours=_public(size, "size", neighbours))
+    return RowMethod(name, _on_cells(name, publish, labels, values, None, None), repeats=repeats)
+
+
+def _public(number: int | None, name: str, neighbours: Neighbours) -> Neighbours:
+    """Return the relation; where a record may be added or removed, a number of records must be given."""
+    relation = checks.neighbours(neighbours)
+    if number is not None:
+        checks.count(number, name, 2)
+    elif relation == "add_remove":
+        raise InputError(f"{name} is None, and under add_remove the number of records is a secret: give a public guess")
+    return relation
 
 
 def _dpme(counts: Histogram, epsilon: float, rng: np.random.Generator, mode: Mode, neighbours: Neighbours) -> Cells:
@@ -159,6 +171,7 @@ def _on_cells(
     labels: bool,
     values: Sequence[int | None] | None,
     c_h: float | None,
+    n: int | None,
     *,
     signed: bool = False,
 ) -> Callable[[Partition, FloatArray, np.random.Generator], FloatArray]:
@@ -182,7 +195,7 @@ def _on_cells(
 
         found = []
         for split, kept in enumerate(partition.training()):
-            cells, row = _grid(box.centred, int(kept.sum()), labels, values, c_h), []
+            cells, row = _grid(box.centred, n or int(kept.sum()), labels, values, c_h), []
             for place, epsilon in enumerate(map(float, epsilons)):
                 if labels or signed:
                     row.append(_solved(publish(counted(split, kept, cells, box), epsilon, rng), labels))

@@ -114,7 +114,7 @@ def survey(
     responses = np.asarray(checks.numeric(Y, "Y"), dtype=np.float64)
     if responses.ndim != 2 or responses.shape[1] == 0:
         raise InputError(f"Y has shape {responses.shape}: give one column per response")
-    rows, _ = checks.rows(X, responses[:, 0])
+    rows, _ = checks.rows(X, responses[:, 0], least=2)
     whole = _whole(views, rows.shape[1], responses.shape[1])
     for view in views:
         if scores.needs_labels(view.methods, view.metrics):

@@ -66,7 +66,7 @@ def fit_times(
     budgets = np.atleast_1d(checks.epsilons(epsilons))
     checks.instance(domain, Domain, "domain")
     check_methods(methods)
-    rows, target = checks.rows(X, y, domain.d)
+    rows, target = checks.rows(X, y, domain.d, least=2)
     root = noise.seed_sequence(random_state)
     pairs = [(method, epsilon) for method in methods for epsilon in (budgets if method.private else [np.inf])]
     times = np.full((checks.count(runs, "runs"), len(pairs)), np.inf)

@@ -11,6 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 from dpreg.checks import InputError, PrivacyLeakWarning
 from dpreg.pipeline.domain import BLOCK, Ball, Box, Domain, Model
+from dpreg.pipeline.objective import linear
 
 PROPERTY = settings(deadline=None, derandomize=True, max_examples=60)
 
@@ -291,3 +292,41 @@ def test_the_ends_of_the_response_are_scaled_to_exactly_one(low, width):
     box = Box([0.0], [1.0], (low, low + width))
     _, t = box.scale([[0.5], [0.5]], [low, low + width])
     assert t.tolist() == [-1.0, 1.0]
+
+
+LOW, HIGH = pd.Series({"age": 18.0, "pay": 0.0}), {"age": 90.0, "pay": 1e5}
+PEOPLE = pd.DataFrame({"age": [20.0, 70.0], "pay": [1e4, 5e4]})
+NAMED = {
+    "series": lambda **more: Box(LOW, HIGH, (0.0, 1.0), **more),
+    "one of them": lambda **more: Box(LOW, [90.0, 1e5], (0.0, 1.0), **more),
+    "ball": lambda **more: Ball(LOW, 1e5, (0.0, 1.0), **more),
+    "centred": lambda **more: Box(LOW, HIGH, (0.0, 1.0), corner=True).centred,
+}
+
+
+@pytest.mark.parametrize("kind", NAMED)
+def test_bounds_with_names_refuse_columns_with_others(kind):
+    box = NAMED[kind]()
+    assert box.names == ("age", "pay")
+    f = linear(PEOPLE, [0.1, 0.9], box)
+    np.testing.assert_array_equal(f.M, linear(PEOPLE.to_numpy(), [0.1, 0.9], box).M)
+    for wrong in (PEOPLE[["pay", "age"]], PEOPLE.rename(columns={"age": "years"}), PEOPLE[["age"]]):
+        for use in (box.table, lambda X, y: linear(X, y, box)):
+            with pytest.raises(
+                InputError, match=r"the bounds are those of \['age', 'pay'\]: pass X\[\['age', 'pay'\]\]"
+            ):
+                use(wrong, [0.1, 0.9])
+
+
+def test_names_are_words_and_of_both_bounds():
+    with pytest.raises(InputError, match=r"lower is of \['age', 'pay'\] and upper of \['pay', 'age'\]"):
+        Box(LOW, {"pay": 1e5, "age": 90.0}, (0.0, 1.0))
+    assert Box(pd.Series([0.0]), pd.Series([1.0]), (0.0, 1.0)).names == ()
+
+
+def test_bounds_so_far_apart_that_scaling_overflows_are_refused():
+    """Otherwise one record, on the far bound, would be infinity over infinity."""
+    with pytest.raises(InputError, match=r"predictor 1 has bounds \[-8e\+307, 8e\+307\], too far apart"):
+        Box([0.0, -8e307], [1.0, 8e307], (0.0, 1.0), corner=True)
+    for box in (Box([-8e307] * 2, [8e307] * 2, (0, 1)), Box([-6e307] * 2, [6e307] * 2, (0, 1), corner=True)):
+        assert np.isfinite(box.table([[-1.7e308, 1.7e308], [8e307, -8e307]], [0.0, 1.0])).all()
