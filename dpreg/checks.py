@@ -210,9 +210,16 @@ def _where(place: tuple[int, ...], first: int, columns: Any = None) -> str:
 def rows(X: Any, y: Any, d: int | None = None, *, least: int = 0) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return predictors and response as arrays of matching shape; finiteness is checked where they are read.
 
-    Raises `InputError` for a wrong number of dimensions or columns, no columns, fewer records than `least`,
-    different lengths, and entries that are not real numbers. A release asks for no least number: where a record may be
-    added or removed, how many there are is a secret.
+    Raises `InputError` for a wrong number of dimensions or columns, no columns, different lengths, and entries that are
+    not real numbers.
+
+    Parameters
+    ----------
+    X, y : arrays of shape (n, d) and (n,)
+    d : int, optional
+        Number of columns to expect.
+    least : int
+        Number of records to ask for. A release asks for none: where one may be added or removed, it is a secret.
     """
     X, y = numeric(X, "X"), numeric(y, "y")
     shapes(X, y, d)
@@ -222,8 +229,9 @@ def rows(X: Any, y: Any, d: int | None = None, *, least: int = 0) -> tuple[NDArr
 
 def enough(X: Any, least: int = 2) -> None:
     """Raise `InputError` if there are fewer records."""
-    if len(X) < least:
-        raise InputError(f"there are {len(X)} records: give at least {least}")
+    n = len(X) if hasattr(X, "__len__") else len(np.asarray(X))
+    if n < least:
+        raise InputError(f"there are {n} records: give at least {least}")
 
 
 def shapes(X: Any, y: Any, d: int | None = None) -> None:

@@ -280,7 +280,15 @@ OWNER = "DPREG_BUDGET"  # the process whose budgets are live, for the processes 
 
 
 def charge(budgets: Sequence[Budget], ledger: Ledger) -> None:
-    """Charge all of these budgets, or none if one of them refuses."""
+    """Charge all of these budgets, or none if one of them refuses.
+
+    Examples
+    --------
+    >>> ledger = Ledger((Spend("a count", "Laplace", "replace", "L1", 1.0, 2.0, 0.5),))
+    >>> charge(budgets := [Budget(1.0), Budget(2.0)], ledger)
+    >>> [budget.remaining for budget in budgets]
+    [0.5, 1.5]
+    """
     with LOCK:
         after = [budget._after(ledger) for budget in budgets]
         for budget, total in zip(budgets, after, strict=True):

@@ -7,7 +7,6 @@ every sensitivity is known, and clips what lies outside: always, with or without
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -16,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpreg import checks
-from dpreg.checks import FloatArray, InputError, PrivacyLeakWarning
+from dpreg.checks import FloatArray, InputError
+from dpreg.pipeline import bounds
 
 BLOCK = 4096  # rows scaled at a time: the block and its product stay in the processor's cache
 
@@ -225,15 +225,15 @@ class Box(Domain):
         corner: bool = False,
         leaky: bool = False,
     ) -> None:
-        (lower, names), (upper, others) = _named(lower), _named(upper)
+        (lower, names), (upper, others) = bounds.named(lower), bounds.named(upper)
         low, high = checks.vector(lower, "lower"), checks.vector(upper, "upper")
         if names and others and names != others:
             raise InputError(f"lower is of {list(names)} and upper of {list(others)}: give both in one order")
         if len(low) != len(high):
             raise InputError(f"lower has {len(low)} entries and upper has {len(high)}: give one pair per predictor")
-        for j in np.flatnonzero(~_apart(low, high)):
+        for j in np.flatnonzero(~bounds.apart(low, high)):
             raise InputError(f"predictor {j} has bounds [{low[j]:g}, {high[j]:g}]: give lower < upper")
-        _set(self, lower=tuple(low.tolist()), upper=tuple(high.tolist()), response=_interval(response))
+        _set(self, lower=tuple(low.tolist()), upper=tuple(high.tolist()), response=bounds.interval(response))
         _set(self, intercept=checks.flag(intercept, "intercept"), corner=checks.flag(corner, "corner"), leaky=leaky)
         _set(self, names=names or others)
         with np.errstate(over="ignore"):
@@ -254,7 +254,7 @@ class Box(Domain):
         ----------
         * 000: Dandekar, Basu and Bressan, Differential Privacy for Regularised Linear Regression, 2018.
         """
-        low, high, response = _data_range(X, y)
+        low, high, response = bounds.data_range(X, y)
         return cls(low, high, response, intercept=intercept, corner=corner, leaky=True)
 
     @property
@@ -344,16 +344,16 @@ class Ball(Domain):
         intercept: bool = False,
         leaky: bool = False,
     ) -> None:
-        centre, names = _named(centre)
+        centre, names = bounds.named(centre)
         middle = checks.vector(centre, "centre")
         _set(self, centre=tuple(middle.tolist()), radius=checks.positive(radius, "radius"))
-        _set(self, response=_interval(response), intercept=checks.flag(intercept, "intercept"), leaky=leaky)
+        _set(self, response=bounds.interval(response), intercept=checks.flag(intercept, "intercept"), leaky=leaky)
         _set(self, names=names)
 
     @classmethod
     def from_data(cls, X: ArrayLike, y: ArrayLike, *, intercept: bool = False) -> Ball:
         """Take centre, radius and response range from the data. This leaks: it warns, and the ledger says so."""
-        low, high, response = _data_range(X, y)
+        low, high, response = bounds.data_range(X, y)
         centre = (low + high) / 2
         radius = float(np.linalg.norm(np.asarray(X, dtype=np.float64) - centre, axis=1).max())
         return cls(centre, radius, response, intercept=intercept, leaky=True)
@@ -381,39 +381,6 @@ class Ball(Domain):
         Z[outside] /= norm[outside, None]
 
 
-def _named(values: ArrayLike | Mapping[str, float]) -> tuple[ArrayLike, tuple[str, ...]]:
-    """Return bounds and the names of their columns, if they have any."""
-    if isinstance(values, Mapping):
-        return list(values.values()), tuple(values)
-    names = () if isinstance(values, list | tuple) else tuple(getattr(values, "index", ()))
-    return values, names if all(isinstance(name, str) for name in names) else ()
-
-
 def _set(instance: Any, **values: Any) -> None:
     for name, value in values.items():
         object.__setattr__(instance, name, value)
-
-
-def _apart(low: Any, high: Any) -> Any:
-    """Tell where low < high, with middle and width that a floating-point number can hold."""
-    with np.errstate(over="ignore"):
-        return (low < high) & np.isfinite(low + high) & np.isfinite(high - low) & ((high - low) / 2 > 0)
-
-
-def _interval(response: tuple[float, float]) -> tuple[float, float]:
-    pair = checks.vector(response, "response")
-    if len(pair) != 2 or not _apart(pair[0], pair[1]):
-        raise InputError(f"response bounds are {tuple(pair.tolist())}: give (lower, upper) with lower < upper")
-    return float(pair[0]), float(pair[1])
-
-
-def _data_range(X: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray, tuple[float, float]]:
-    rows, target = (array.astype(np.float64) for array in checks.rows(X, y, least=2))
-    checks.all_finite(rows, "X")
-    checks.all_finite(target, "y")
-    warnings.warn(
-        "bounds read off the data are not private: one record can move them, and with them everyone's scaling",
-        PrivacyLeakWarning,
-        stacklevel=3,
-    )
-    return rows.min(axis=0), rows.max(axis=0), (float(target.min()), float(target.max()))

@@ -53,7 +53,7 @@ def perturb(
     Examples
     --------
     >>> from dpreg.pipeline.laws import unit_scales
-    >>> f = Quadratic(np.eye(2), np.zeros(2), np.array(0.0))
+    >>> f = Quadratic([[1.0, 0.0], [0.0, 1.0]], [0.0, 0.0], 0.0)
     >>> perturb(f, unit_scales("copied", 2), random_state=1, draws=(1000,)).batch
     (1000,)
     """

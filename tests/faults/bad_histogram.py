@@ -61,7 +61,6 @@ CASES = {
     ],
     "histogram.count": [
         ("grid is of type Box: give Grid", lambda: count([[0.1], [0.2]], [0.0, 1.0], BOX)),
-        ("there are 1 records: give", lambda: count([[0.1]], [0.0], GRID)),
     ],
     "histogram.Cells.objective": [
         ("loss is of type str: give Loss", lambda: OUT.objective("squared")),

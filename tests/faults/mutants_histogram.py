@@ -8,15 +8,15 @@ MUTANTS = {
         "test_histogram.py -k 'law_of_the_counts or beats'",
     ),
     "noisy counts 5 % too quiet": (
-        "dpreg.mechanisms.histogram.dpme.slabs",
-        "slab = noise.laplace(scale, ",
-        "slab = noise.laplace(0.95 * scale, ",
+        "dpreg.mechanisms.histogram._Slabs.__call__",
+        "slab = noise.laplace(self.scale, ",
+        "slab = noise.laplace(0.95 * self.scale, ",
         "test_histogram.py -k law_of_the_counts",
     ),
     "every slab with the same noise": (
-        "dpreg.mechanisms.histogram.dpme.slabs",
-        "        for first in range(0, grid.size // inner, step):\n",
-        "        for first in range(0, grid.size // inner, step):\n            rng = noise.generator(seed)\n",
+        "dpreg.mechanisms.histogram._Slabs.__call__",
+        "        for first in range(0, size // inner, step):\n",
+        "        for first in range(0, size // inner, step):\n            rng = noise.generator(self.seed)\n",
         "test_histogram.py -k slab",
     ),
     "midpoints at the lower edge": (

@@ -27,7 +27,7 @@ MUTANTS = {
     ),
     "the grid knows all records": (
         "dpreg.sweeps.row_methods._on_cells.fit",
-        "_grid(box.centred, int(kept.sum()), labels, values, c_h)",
+        "_grid(box.centred, n or int(kept.sum()), labels, values, c_h)",
         "_grid(box.centred, 20 * len(kept), labels, values, c_h)",
         "test_row_methods.py -k dpme_is",
     ),
