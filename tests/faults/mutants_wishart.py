@@ -47,13 +47,13 @@ MUTANTS = {
         "dpreg.pipeline.repair.lift",
         "back = vectors / w[:, None]",
         "back = vectors",
-        "test_wishart.py -k lift",
+        "test_repair.py -k lift",
     ),
     "lift: negative directions kept": (
         "dpreg.pipeline.repair.lift",
         "np.maximum(values, 0.0) * lifted",
         "np.abs(values) * lifted",
-        "test_wishart.py -k lift",
+        "test_repair.py -k lift",
     ),
     "estimators: log-odds in units of the response": (
         "dpreg.estimators.private.PrivateLogisticRegression.fit",
