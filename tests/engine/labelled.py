@@ -1,27 +1,18 @@
 """Domains and records of labels, and the logistic loss written out."""
 
 import math
+from functools import partial
 
 import numpy as np
 
-from dpreg.pipeline.domain import Ball, Box
-from dpreg.pipeline.laws import unit_scales
+from dpreg.pipeline.domain import Box
 from dpreg.pipeline.objective import TAYLOR
+from tests.engine import spaces
 
-CONVENTIONS = ("monomial", "ordered", "copied", "triangle")
-KINDS = ("box", "corner", "ball")
 LINE = Box([-1.0], [1.0], response=(0.0, 1.0))
 
-
-def space(kind, d, intercept=False):
-    if kind == "ball":
-        return Ball(np.zeros(d), 1.0, (0.0, 1.0), intercept=intercept)
-    return Box(-np.ones(d), np.ones(d), (0.0, 1.0), intercept=intercept, corner=kind == "corner")
-
-
-def unit(convention, domain, neighbours="replace", constant=False, loss=TAYLOR):
-    public = domain.intercept and neighbours == "replace"
-    return unit_scales(convention, domain.p, constant=constant, public_count=public, loss=loss)
+space = partial(spaces.domain, response=(0.0, 1.0))
+unit = partial(spaces.unit, loss=TAYLOR)
 
 
 def sigmoid(z):

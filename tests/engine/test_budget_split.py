@@ -21,15 +21,12 @@ from dpreg.pipeline.release import Budget, perturb, release
 from dpreg.pipeline.solve import minimise
 from lib.pages.claims import load
 from tests.engine.quadratics import LINE, ROWS
+from tests.engine.spaces import cube
 from tests.ledger import value
 
 LOSSES = {"linear": SQUARED, "logistic": TAYLOR}
 SPLITS = ("printed", "proportional", "variance", "l1", 0.3)
 PROPERTY = settings(deadline=None, derandomize=True, max_examples=30)
-
-
-def cube(d, **faces):
-    return Box(-np.ones(d), np.ones(d), (-1.0, 1.0), **faces)
 
 
 def close(claim, name, found):

@@ -22,16 +22,9 @@ from dpreg.pipeline.sensitivity import closed_form, printed_linear
 from dpreg.pipeline.solve import minimise
 from dpreg.pipeline.surrogates import chebyshev
 from tests.engine import labelled
+from tests.engine.spaces import CONVENTIONS, KINDS, domains
 
 PROPERTY = settings(deadline=None, derandomize=True, max_examples=40)
-CONVENTIONS = ("monomial", "ordered", "copied", "triangle")
-
-
-def domains(d):
-    for intercept in (False, True):
-        yield Box(-np.ones(d), np.ones(d), (-1, 1), intercept=intercept)
-        yield Box(-np.ones(d), np.ones(d), (-1, 1), intercept=intercept, corner=True)
-        yield Ball(np.zeros(d), 1.0, (-1, 1), intercept=intercept)
 
 
 @st.composite
@@ -225,7 +218,7 @@ def test_clipping_seed_and_shards():
 
 
 @pytest.mark.parametrize("q", [TAYLOR, chebyshev(5.0)])
-@pytest.mark.parametrize("kind", labelled.KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("intercept", [False, True])
 def test_ledger_total_is_the_declared_budget(q, kind, intercept):
     Z, y = labelled.records(6, n=50)

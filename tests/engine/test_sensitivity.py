@@ -12,7 +12,7 @@ from scipy import optimize
 from dpreg.attacks.audit import worst_pair
 from dpreg.checks import InputError
 from dpreg.pipeline.domain import Ball, Box, Domain
-from dpreg.pipeline.laws import Scales, certify, functional, unit_scales
+from dpreg.pipeline.laws import Scales, certify, functional
 from dpreg.pipeline.objective import SQUARED, TAYLOR, Loss, linear
 from dpreg.pipeline.objective import logistic as quadratic
 from dpreg.pipeline.release import release
@@ -20,19 +20,10 @@ from dpreg.pipeline.sensitivity import closed_form, printed_linear, printed_logi
 from dpreg.pipeline.surrogates import chebyshev, least_squares
 from lib.pages import claims
 from tests.engine import labelled
-from tests.engine.labelled import CONVENTIONS, KINDS
+from tests.engine.spaces import CONVENTIONS, KINDS, domain, unit
 from tests.ledger import values
 
-
-def domain(kind, d, intercept=False):
-    if kind == "ball":
-        return Ball(np.zeros(d), 1.0, (-1.0, 1.0), intercept=intercept)
-    return Box(-np.ones(d), np.ones(d), (-1.0, 1.0), intercept=intercept, corner=kind == "corner")
-
-
-def unit(convention, space, neighbours, constant=False):
-    public = space.intercept and neighbours == "replace"
-    return unit_scales(convention, space.p, constant=constant, public_count=public)
+LOSSES = (TAYLOR, chebyshev(5.0), least_squares(30.0), Loss(2.0, -0.5, 1.0, labels=True))
 
 
 def released_change(f, g, convention, *, constant=False):
@@ -58,17 +49,21 @@ def objective_of(record, space):
 # ---- closed forms, worst pairs ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 7, 8, 10, 13, 30])
+@pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 7, 8, 10, 13, 14, 30])
 @pytest.mark.parametrize("kind", KINDS)
-def test_closed_forms(kind, d):
-    for intercept, convention, neighbours, constant in itertools.product(
-        (False, True), CONVENTIONS, ("replace", "add_remove"), (False, True)
+@pytest.mark.parametrize(
+    ("losses", "response"), [([SQUARED], (-1.0, 1.0)), (LOSSES, (0.0, 1.0))], ids=["numbers", "labels"]
+)
+def test_closed_forms(losses, response, kind, d):
+    for loss, intercept, convention, neighbours, constant in itertools.product(
+        losses, (False, True), CONVENTIONS, ("replace", "add_remove"), (False, True)
     ):
-        space = domain(kind, d, intercept)
+        space = domain(kind, d, intercept, response)
         if kind == "ball" and intercept and neighbours == "replace":
             continue
-        found = certify(unit(convention, space, neighbours, constant), space, neighbours)
-        assert found == pytest.approx(closed_form(space, convention, neighbours, constant=constant), rel=1e-10)
+        found = certify(unit(convention, space, neighbours, constant, loss), space, neighbours, loss)
+        wanted = closed_form(space, convention, neighbours, constant=constant, loss=loss)
+        assert found == pytest.approx(wanted, rel=1e-10), (loss, intercept, convention, neighbours, constant)
 
 
 @pytest.mark.parametrize("d", [1, 2, 5, 13])
@@ -143,7 +138,11 @@ def test_ball_quadratic_part_alone_exhaustive(d):
 # ---- search never beats the certificate ---------------------------------------------------------------------------
 
 
-def attack(d, restarts, steps=400):
+@pytest.mark.parametrize(
+    ("d", "restarts", "steps"),
+    [(d, 40, 120) for d in (1, 2, 3)] + [pytest.param(d, 200, 400, marks=pytest.mark.slow) for d in (4, 5, 6)],
+)
+def test_attack(d, restarts, steps):
     for kind, intercept, convention, neighbours, constant in itertools.product(
         KINDS, (False, True), CONVENTIONS, ("replace", "add_remove"), (False, True)
     ):
@@ -157,17 +156,6 @@ def attack(d, restarts, steps=400):
             assert ratio >= 1 - 1e-6, (kind, intercept, convention, neighbours, constant)
         elif not constant:
             assert ratio >= 0.95, (kind, intercept, convention, neighbours)
-
-
-@pytest.mark.parametrize("d", [1, 2, 3])
-def test_attack(d):
-    attack(d, restarts=40, steps=120)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("d", [4, 5, 6])
-def test_attack_more_predictors(d):
-    attack(d, restarts=200)
 
 
 def trust_region(W, b):
@@ -463,23 +451,6 @@ def test_printed_sensitivity():
     for r, name in ((1.0, "box"), (1 / s, "corner")):
         pair = (1, np.full(d, r)), (-1, np.full(d, 2 / d))
         assert change(*pair, "monomial") == pytest.approx(v[name], abs=1e-6)
-
-
-LOSSES = (TAYLOR, chebyshev(5.0), least_squares(30.0), Loss(2.0, -0.5, 1.0, labels=True))
-
-
-@pytest.mark.parametrize("d", [1, 2, 3, 4, 7, 13, 14, 30])
-@pytest.mark.parametrize("kind", KINDS)
-def test_closed_forms_of_labels(kind, d):
-    for intercept, convention, neighbours, constant, q in itertools.product(
-        (False, True), CONVENTIONS, ("replace", "add_remove"), (False, True), LOSSES
-    ):
-        domain = labelled.space(kind, d, intercept)
-        if kind == "ball" and intercept and neighbours == "replace":
-            continue
-        found = certify(labelled.unit(convention, domain, neighbours, constant, q), domain, neighbours, q)
-        wanted = closed_form(domain, convention, neighbours, constant=constant, loss=q)
-        assert found == pytest.approx(wanted, rel=1e-10), (intercept, convention, neighbours, constant, q)
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 7, 8, 10, 11, 13, 14, 20])
