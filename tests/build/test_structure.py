@@ -146,6 +146,14 @@ def test_imports_point_one_way(name):
         assert room(imported) in ROOMS[room(name)] | {room(name)}, f"{name} imports {imported}"
 
 
+@pytest.mark.parametrize("name", RULED)
+def test_every_module_has_its_tests(name):
+    """In the room of its package, in a file of its name: who changes a module knows where to look."""
+    package, _, module = name.rpartition(".")
+    place = ROOT / "tests" / {"dpreg": "engine", "lib": "lib"}[package.partition(".")[0]] / f"test_{module}.py"
+    assert place.is_file(), f"{name} has no {place.relative_to(ROOT)}"
+
+
 def test_there_are_no_cycles():
     graph = {name: set(inside(MODULES[name])) for name in RULED}
     assert set(graphlib.TopologicalSorter(graph).static_order()) >= set(RULED)

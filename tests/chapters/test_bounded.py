@@ -1,45 +1,23 @@
-"""Bounded objectives: the claims of 001, Section 6, and the mathematics of dpreg/pipeline/repair.py."""
+"""Bounded objectives: the claims of 001, Section 6."""
 
 import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from scipy import integrate, stats
 
-from dpreg.checks import BudgetError, IndefiniteError, InputError, SolverError
 from dpreg.pipeline import repair
-from dpreg.pipeline.budget import Budget
 from dpreg.pipeline.domain import Box
-from dpreg.pipeline.laws import Scales, functional, unit_scales
-from dpreg.pipeline.objective import Quadratic, linear
+from dpreg.pipeline.laws import Scales, functional
+from dpreg.pipeline.objective import linear
 from dpreg.pipeline.release import perturb, price
 from dpreg.pipeline.solve import minimise
 from lib.data.datasets import wine
 from lib.pages.claims import load
+from tests.engine.quadratics import LINE, ROWS, quadratic
+from tests.ledger import value
 
-LINE = Box([-1.0], [1.0], response=(-1.0, 1.0))
-ROWS = ([[1.0], [0.9], [-0.5]], [0.4, 0.3, -1.0])
 A, V = 2.06, -2.34  # 001's worked example
-entries = st.floats(-100, 100, allow_subnormal=False).map(lambda x: round(x, 3))
-
-
-def quadratic(M, v):
-    M = np.asarray(M, dtype=float)
-    return Quadratic(M, np.asarray(v, dtype=float), np.zeros(M.shape[:-2]))
-
-
-def value(claim, name):
-    return load()[claim].values[name]
-
-
-@st.composite
-def noisy(draw, least=1, most=5):
-    p = draw(st.integers(least, most))
-    M = draw(arrays(float, (p, p), elements=entries))
-    return quadratic(M, draw(arrays(float, (p,), elements=entries)))
 
 
 # --- claims
@@ -199,69 +177,6 @@ def test_repetition_is_hopeless_on_wine():
     assert (np.linalg.eigvalsh(M + E)[:, 0] > 0).sum() == value("FM-RETRY", "bounded")
 
 
-# --- dpreg/pipeline/repair.py
-
-
-@given(noisy(), st.floats(0, 50))
-@settings(max_examples=150, deadline=None)
-def test_trim_projects_both_parts(f, floor):
-    g = repair.trim(f, floor)
-    values, Q = np.linalg.eigh(f.symmetric)
-    if np.abs(values - floor).min() < 1e-6:
-        return
-    kept = Q[:, values > floor]
-    P = kept @ kept.T
-    np.testing.assert_allclose(g.M, P @ f.symmetric @ P, atol=1e-9)
-    np.testing.assert_allclose(g.v, P @ f.v, atol=1e-9)
-    assert (g.M == g.M.T).all()
-    theta = minimise(g)
-    np.testing.assert_allclose(theta, P @ theta, atol=1e-6 * (1 + np.abs(theta).max()))
-    if kept.size:
-        V = -0.5 * (kept.T @ f.v) / values[values > floor]
-        np.testing.assert_allclose(theta, kept @ V, rtol=1e-6, atol=1e-6 * (1 + np.abs(V).max()))
-    if floor > 0:
-        assert 2 * floor * np.linalg.norm(theta) <= np.linalg.norm(f.v) * (1 + 1e-9)
-
-
-@given(noisy(), st.floats(0, 500))
-@settings(max_examples=100, deadline=None)
-def test_ridge_lifts_every_eigenvalue(f, amount):
-    lifted = np.linalg.eigvalsh(repair.ridge(f, amount).symmetric)
-    np.testing.assert_allclose(lifted, np.linalg.eigvalsh(f.symmetric) + amount, atol=1e-9 * (1000 + amount))
-
-
-@given(noisy(least=2))
-@settings(max_examples=100, deadline=None)
-def test_projecting_m_alone_is_refused(f):
-    g = repair.trim(f)
-    values, Q = np.linalg.eigh(f.symmetric)
-    dropped = Q[:, values <= 0]
-    along = np.abs(dropped.T @ f.v)
-    if dropped.size and along.max() > 1e-3 and np.abs(values).min() > 1e-3:
-        with pytest.raises(SolverError):
-            minimise(quadratic(g.M, f.v))
-
-
-def test_trim_works_on_stacks_and_extremes():
-    f = quadratic(np.stack([np.diag([1.0, -1.0]), -np.eye(2), np.eye(2)]), [[-2.0, 4.0]] * 3)
-    np.testing.assert_allclose(minimise(repair.trim(f)), [[1, 0], [0, 0], [1, -2]])
-    np.testing.assert_allclose(minimise(repair.trim(f, [0.0, 0.0, 2.0]))[2], 0)
-    single = repair.trim(quadratic([[0.0]], [3.0]))
-    assert single.M.tolist() == [[0.0]]
-    assert single.v.tolist() == [0.0]
-
-
-def test_repairs_reject_bad_amounts():
-    f = quadratic(np.eye(1), [0])
-    for bad in (-1.0, math.nan, math.inf):
-        with pytest.raises(InputError):
-            repair.ridge(f, bad)
-        with pytest.raises(InputError):
-            repair.trim(f, bad)
-    with pytest.raises(InputError):
-        repair.deviations(Scales(np.ones((1, 1)), np.ones(1)), 0)
-
-
 def test_floor_tames_the_tail_and_zero_does_not():
     scales = functional(LINE, 1.0, sensitivity="printed", convention="monomial")
     f = perturb(linear(*ROWS, LINE), scales, 21, draws=(200_000,))
@@ -269,58 +184,3 @@ def test_floor_tames_the_tail_and_zero_does_not():
     assert abs((wild > 50).mean() - tail(50)) < 4 * math.sqrt(tail(50) / 200_000)
     bound = (abs(V) + math.sqrt(2) * 8) / (2 * math.sqrt(2) * 8)
     assert tame.mean() < bound < wild.max()
-
-
-def test_retry_keeps_only_bounded_draws_and_has_their_law():
-    f = linear([[0.0], [0.0]], [0.0, 0.0], LINE)
-    scales = functional(LINE, 1.0)
-    found = [float(repair.retry(f, scales, seed).objective.M[0, 0]) for seed in range(400)]
-    # with M = 0 the law of a Laplace variable given that it is positive is exponential
-    assert stats.kstest(found, "expon", args=(0, float(scales.M[0, 0]))).pvalue > 1e-3
-    assert repair.retry(f, scales, 0).ledger.epsilon == pytest.approx(2.0)
-
-
-def test_retry_respects_budget_and_limit():
-    f = linear(*ROWS, LINE)
-    budget = Budget(1.0)
-    with pytest.raises(BudgetError):
-        repair.retry(f, functional(LINE, 0.6), 0, budget=budget)
-    assert budget.remaining == 1.0
-    hopeless = Quadratic(np.array([[-1e9]]), np.zeros(1), np.array(0.0), LINE)
-    with pytest.raises(InputError, match="do not publish"):
-        repair.retry(hopeless, functional(LINE, 1.0), 0, limit=300)
-
-
-def test_indefinite_draw_is_refused():
-    with pytest.raises(IndefiniteError, match="unbounded below"):
-        minimise(quadratic([[1, 2], [2, 1]], [-6, 0]))
-
-
-@given(eigenvalues=st.lists(st.floats(-1e3, 1e3), min_size=3, max_size=3), k=st.floats(0.1, 10.0))
-def test_bound_keeps_positive_directions_and_bounds_the_solution(eigenvalues, k):
-    rng = np.random.default_rng(3)
-    Q = np.linalg.qr(rng.normal(size=(3, 3)))[0]
-    noisy = Quadratic(Q @ np.diag(eigenvalues) @ Q.T, rng.normal(size=3), np.array(0.0))
-    scales = unit_scales("triangle", 3)
-    s = math.sqrt(2)
-    bounded = repair.bound(noisy, scales, k)
-    left = np.linalg.eigvalsh(bounded.M)
-    assert all(value == pytest.approx(0, abs=1e-9) or value >= k * s * (1 - 1e-9) for value in left)
-    theta = minimise(bounded)
-    assert np.linalg.norm(theta) <= np.linalg.norm(noisy.v) / (2 * k * s) * (1 + 1e-9)
-
-
-@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e9])
-def test_rounding_does_not_decide_what_is_trimmed(scale):
-    """Zero eigenvalues of a singular M come out a little above or below zero, and go either way."""
-    rng = np.random.default_rng(8)
-    vectors = np.linalg.qr(rng.normal(size=(5, 5)))[0]
-    v = rng.normal(size=5)
-    expected = None
-    for last in (-3e-15, -1e-16, 0.0, 1e-16, 3e-15):
-        M = scale * (vectors * [3.0, 2.0, 1.0, 0.5, last]) @ vectors.T
-        trimmed = repair.trim(Quadratic((M + M.T) / 2, v, np.array(0.0)))
-        theta = minimise(trimmed)
-        expected = theta if expected is None else expected
-        np.testing.assert_allclose(theta, expected, rtol=1e-9, atol=1e-12 / scale)
-    assert np.linalg.matrix_rank(trimmed.M, tol=1e-9 * scale) == 4

@@ -18,13 +18,10 @@ from dpreg.pipeline.release import perturb
 from dpreg.pipeline.sensitivity import closed_form
 from dpreg.pipeline.solve import minimise
 from lib.pages import claims
+from tests.ledger import values
 
 X = np.array([1.0, 0.9, -0.5])
 T = np.array([0.4, 0.3, -1.0])
-
-
-def values(claim):
-    return claims.load()[claim].values
 
 
 def cube(d, **options):

@@ -13,11 +13,7 @@ from dpreg.estimators.nonprivate import twin
 from dpreg.pipeline.objective import Quadratic, linear
 from dpreg.pipeline.solve import Penalty, Program, minimise
 from lib.data.datasets import DATA, WINE_BOUNDS, WINE_FILE
-from lib.pages import claims
-
-
-def values(claim):
-    return claims.load()[claim].values
+from tests.ledger import values
 
 
 @pytest.fixture(scope="module")

@@ -13,13 +13,13 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from dpreg.mechanisms.fm_recipes import PAPER
-from dpreg.pipeline.objective import SQUARED, TAYLOR, linear
-from dpreg.sweeps.experiment import CrossValidation, no_privacy, sweep
-from dpreg.sweeps.methods import Method
+from dpreg.pipeline.objective import TAYLOR, linear
+from dpreg.sweeps.experiment import CrossValidation, sweep
 from dpreg.sweeps.row_methods import dpme, filter_priority
 from lib.data.census import above, census
 from lib.pages import claims
 from lib.papers import zhang
+from tests.lib.papers import box_and
 
 COUNTRIES = {"us": ("US", 370_000, 50_000), "br": ("BR", 190_000, 12_000)}
 BUDGETS = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
@@ -134,62 +134,6 @@ def difference(one, other):
 
 
 # Fast: the module
-
-
-def box_and(data, name, loss=SQUARED):
-    for box, methods in zhang.published(data, loss):
-        for method in methods:
-            if method.name == name:
-                return box, method
-    raise AssertionError(name)
-
-
-def test_unit_of_the_errors():
-    data = census("US", 2000, attributes=5)
-    box = data.box(corner=True)
-    lines = [(box, [no_privacy("plain")])]
-    found = zhang.run([zhang.Panel(data, lines, [1.0])], CrossValidation(1), random_state=2)["value"]
-    dollars = sweep(data.X, data.y, box, lines[0][1], [1.0], CrossValidation(1), random_state=2, metrics=["mse"])[
-        "value"
-    ]
-    np.testing.assert_allclose(found, dollars / 50_000**2, rtol=1e-12)
-
-
-def test_no_noise_is_the_ridge_alone():
-    data = census("US", 3000, attributes=5)
-    box, method = box_and(data, "FM, no noise")
-    t, Z = box.table(data.X, data.y)[:, 0], box.table(data.X, data.y)[:, 1:]
-    theta = method.fit(linear(data.X, data.y, box)[None, None], np.array([0.5, 2.0]), np.random.default_rng(0))
-    for row, epsilon in zip(theta[0], (0.5, 2.0), strict=True):
-        lift = 4 * math.sqrt(2) * 2 * (4 + 1) ** 2 / epsilon
-        np.testing.assert_allclose(row, np.linalg.solve(Z.T @ Z + lift * np.eye(4), Z.T @ t), rtol=1e-9)
-
-
-@pytest.mark.parametrize("centred", [False, True])
-def test_scaling_of_the_lines(centred):
-    data = census("US", 100)
-    (box, _), (best, _) = zhang.published(data, centred=centred)
-    assert (box.corner, box.intercept, best.corner, best.intercept) == (not centred, centred, False, True)
-
-
-def test_readings_have_their_own_boxes():
-    boxes = [box for box, _ in zhang.variants(census("US", 100))]
-    assert [(box.corner, box.intercept) for box in boxes[:4]] == list(zhang.READINGS.values())
-
-
-def test_always_no_errs_on_those_above():
-    data = above(census("US", 2000, attributes=5), 50_000)
-    box, method = box_and(data, "always no", TAYLOR)
-    frame = zhang.run([zhang.Panel(data, [(box, [method])], [1.0], "misclassified")], CrossValidation(1))
-    assert frame["value"].mean() == pytest.approx(data.y.mean(), rel=1e-12)
-
-
-def test_same_partitions_on_both_boxes():
-    data = census("US", 1000, attributes=5)
-    lines = [(data.box(intercept=i), [Method(f"zero {i}", zhang._zero, private=False)]) for i in (False, True)]
-    frame = zhang.run([zhang.Panel(data, lines, [1.0])], CrossValidation(2), random_state=3)
-    one, other = (part["value"].to_numpy() for _, part in frame.groupby("method"))
-    np.testing.assert_allclose(one, other, rtol=1e-10)
 
 
 def test_grids_of_table_2():

@@ -18,6 +18,7 @@ from dpreg.accounting import MeanCDP, gdp_delta, gdp_epsilon, gdp_mu, rho_for, z
 from dpreg.checks import InputError
 from dpreg.pipeline.budget import Spend
 from lib.pages.claims import load
+from tests.ledger import value
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -35,10 +36,6 @@ rhos = st.floats(-9, 4).map(lambda power: 10.0**power)
 counts = st.integers(1, 300)
 many = settings(max_examples=200, deadline=None)
 some = settings(max_examples=40, deadline=None)
-
-
-def value(claim, name):
-    return load()[claim].values[name]
 
 
 def near(claim, **found):

@@ -12,27 +12,17 @@ from scipy import optimize, stats
 
 from dpreg.attacks.audit import worst_pair
 from dpreg.mechanisms.best_scales import TOTAL, at_random_theta, criterion, least, optimal
-from dpreg.pipeline.domain import Ball, Box
+from dpreg.pipeline.domain import Box
 from dpreg.pipeline.laws import Scales, certify, functional, unit_scales
 from dpreg.pipeline.objective import SQUARED, TAYLOR, Loss, Quadratic, linear, merge
 from dpreg.pipeline.release import perturb, release
 from dpreg.pipeline.solve import minimise
 from lib.pages.claims import load
+from tests.engine.spaces import cube, domains
 
 LOSSES = (SQUARED, TAYLOR, Loss(0.1, -0.5, 0.7, labels=True))
 WEIGHTS = (TOTAL, at_random_theta(1.0), at_random_theta(0.3))
 PROPERTY = settings(deadline=None, derandomize=True, max_examples=12)
-
-
-def box(d, **faces):
-    return Box(-np.ones(d), np.ones(d), (-1.0, 1.0), **faces)
-
-
-def domains(d):
-    for intercept in (False, True):
-        yield box(d, intercept=intercept)
-        yield box(d, intercept=intercept, corner=True)
-        yield Ball(np.zeros(d), 1.0, (-1, 1), intercept=intercept)
 
 
 @cache
@@ -83,7 +73,7 @@ def test_criterion_by_hand():
 
 def test_criterion_at_a_random_theta_is_the_variance_of_the_objective():
     """300,000 draws: within five standard errors of a variance estimated from the fourth moment."""
-    scales = optimal(box(2), 1.0)
+    scales = optimal(cube(2), 1.0)
     rng = np.random.default_rng(3)
     theta = rng.normal(size=(300_000, 2)) * 0.7
     zero = Quadratic(np.zeros((2, 2)), np.zeros(2), np.array(0.0))
@@ -101,7 +91,7 @@ def test_criterion_at_a_random_theta_is_the_variance_of_the_objective():
 def test_the_formula_is_found_on_the_box(d, loss):
     for weights in WEIGHTS:
         best, u = formula(d, weights, loss)
-        scales = optimal(box(d), 0.5, weights=weights, loss=loss)
+        scales = optimal(cube(d), 0.5, weights=weights, loss=loss)
         assert criterion(scales, weights) * 0.25 == pytest.approx(best, rel=1e-9)
         c = np.array([loss.square * 4 * u * (1 - u)] * 2 + [abs(loss.cross) * 2 * u])
         shape = np.cbrt(c / np.array(weights))
@@ -153,12 +143,12 @@ def test_the_best_scales_cost_epsilon_and_the_search_never_beats_it(d, loss, nei
         assert pair.loss <= 1 + 1e-12
         if isinstance(domain, Box) and not domain.corner:
             assert pair.loss > 0.995
-    assert certify(optimal(box(3), 0.7, neighbours=neighbours), box(3), neighbours) == pytest.approx(0.7, rel=1e-12)
+    assert certify(optimal(cube(3), 0.7, neighbours=neighbours), cube(3), neighbours) == pytest.approx(0.7, rel=1e-12)
 
 
 @pytest.mark.parametrize("loss", [SQUARED, pytest.param(TAYLOR, marks=pytest.mark.slow)])
 def test_they_are_no_worse_than_any_convention(loss):
-    for domain, weights in itertools.product((box(3), box(3, corner=True, intercept=True)), WEIGHTS[1:]):
+    for domain, weights in itertools.product((cube(3), cube(3, corner=True, intercept=True)), WEIGHTS[1:]):
         value = criterion(best(domain, loss=loss, weights=weights), weights)
         for convention in ("monomial", "copied", "triangle"):
             common = functional(domain, 1.0, convention=convention, loss=loss)
@@ -166,14 +156,14 @@ def test_they_are_no_worse_than_any_convention(loss):
 
 
 def test_the_count_is_public_only_when_replacing():
-    domain = box(3, intercept=True)
+    domain = cube(3, intercept=True)
     assert best(domain).M[0, 0] == 0
     assert best(domain, "add_remove").M[0, 0] > 0
     assert np.count_nonzero(best(domain).M == 0) == 1
 
 
 def test_predictors_are_alike_and_budgets_stack():
-    for domain in (box(3), box(3, intercept=True)):
+    for domain in (cube(3), cube(3, intercept=True)):
         scales = optimal(domain, [0.1, 1.0], weights=WEIGHTS[1])
         order = np.r_[0, 3, 1, 2] if domain.intercept else np.r_[2, 0, 1]
         np.testing.assert_array_equal(scales.M, scales.M[:, order][:, :, order])
@@ -186,8 +176,8 @@ def test_predictors_are_alike_and_budgets_stack():
 def test_the_bound_is_found_where_the_linear_part_rules(corner):
     """There the best u is close to the reach, and a search from afar sticks at the end: a percent too low."""
     for d, weights in itertools.product((1, 2, 13), (at_random_theta(0.05), at_random_theta(0.1))):
-        value = criterion(optimal(box(d, corner=corner), 1.0, weights=weights), weights)
-        assert value <= least(box(d, corner=corner), 1.0, weights=weights) * (1 + 1e-7)
+        value = criterion(optimal(cube(d, corner=corner), 1.0, weights=weights), weights)
+        assert value <= least(cube(d, corner=corner), 1.0, weights=weights) * (1 + 1e-7)
 
 
 def test_bounds_fall_with_the_square_of_epsilon():
@@ -197,8 +187,8 @@ def test_bounds_fall_with_the_square_of_epsilon():
 
 def test_adding_a_record_by_hand():
     """d = 1: one record changes x^2 by 1 and 2 t x by 2, at once: 2 (1 + 2^(2/3))^3."""
-    assert least(box(1), 1.0, neighbours="add_remove") == pytest.approx(2 * (1 + 2 ** (2 / 3)) ** 3, rel=1e-12)
-    scales = optimal(box(1), 1.0, neighbours="add_remove")
+    assert least(cube(1), 1.0, neighbours="add_remove") == pytest.approx(2 * (1 + 2 ** (2 / 3)) ** 3, rel=1e-12)
+    scales = optimal(cube(1), 1.0, neighbours="add_remove")
     assert scales.v[0] / scales.M[0, 0] == pytest.approx(2 ** (1 / 3), rel=1e-4)
 
 
@@ -213,7 +203,7 @@ def records(n, d, seed):
 
 def test_without_noise_it_is_least_squares_and_shards_merge():
     X, y = records(80, 3, 1)
-    domain = box(3)
+    domain = cube(3)
     f = linear(X, y, domain)
     np.testing.assert_allclose(minimise(perturb(f, optimal(domain, 1e12), 1)), minimise(f), rtol=1e-6)
     parts = merge([linear(X[:30], y[:30], domain), linear(X[30:], y[30:], domain)])
@@ -224,7 +214,7 @@ def test_without_noise_it_is_least_squares_and_shards_merge():
 
 def test_clipped_records_and_their_twins_give_the_same_release():
     X, y = records(40, 2, 2)
-    domain = box(2)
+    domain = cube(2)
     scales = optimal(domain, 1.0)
     one = release(linear(X, y, domain), scales, 3).objective
     two = release(linear(np.clip(X, -1, 1), np.clip(y, -1, 1), domain), scales, 3).objective
@@ -234,7 +224,7 @@ def test_clipped_records_and_their_twins_give_the_same_release():
 
 def test_noise_has_the_declared_scales_and_not_others():
     """Mean of |z| within five relative standard errors 1/sqrt(n) (6e-7); 5 % off is 15 of them with 100,000 draws."""
-    scales = optimal(box(2), 1.0)
+    scales = optimal(cube(2), 1.0)
     zero = Quadratic(np.zeros((2, 2)), np.zeros(2), np.array(0.0))
     noisy = perturb(zero, scales, 7, draws=(100_000,))
     for draws, b in (
@@ -252,7 +242,7 @@ def test_noise_has_the_declared_scales_and_not_others():
 
 def test_a_worse_start_would_show():
     """The two bounds meet to nine digits, so a percent of excess cannot hide."""
-    domain = box(13)
+    domain = cube(13)
     common = unit_scales("triangle", 13)
     common = common.times(certify(common, domain))
     assert criterion(common) > 1.05 * least(domain, 1.0)

@@ -21,20 +21,13 @@ from dpreg.pipeline.objective import SQUARED, TAYLOR, Loss, Quadratic, linear, l
 from dpreg.pipeline.release import perturb, release
 from dpreg.pipeline.solve import minimise
 from lib.pages.claims import load
+from tests.engine.quadratics import LINE, ROWS
+from tests.engine.spaces import cube
+from tests.ledger import value
 
-LINE = Box([-1.0], [1.0], response=(-1.0, 1.0))
-ROWS = ([[1.0], [0.9], [-0.5]], [0.4, 0.3, -1.0])
 LOSSES = {"linear": SQUARED, "logistic": TAYLOR}
 SPLITS = ("printed", "proportional", "variance", "l1", 0.3)
 PROPERTY = settings(deadline=None, derandomize=True, max_examples=30)
-
-
-def cube(d, **faces):
-    return Box(-np.ones(d), np.ones(d), (-1.0, 1.0), **faces)
-
-
-def value(claim, name):
-    return load()[claim].values[name]
 
 
 def close(claim, name, found):

@@ -10,154 +10,32 @@ import numpy as np
 import pandas as pd
 import pytest
 from joblib import parallel_config
-from sklearn.linear_model import LinearRegression, Ridge
 
 from dpreg import noise
-from dpreg.checks import IndefiniteError, InputError
-from dpreg.pipeline.domain import BLOCK, Ball, Box
+from dpreg.checks import IndefiniteError
+from dpreg.pipeline import solve, surrogates
 from dpreg.pipeline.laws import functional
-from dpreg.pipeline.objective import linear
+from dpreg.pipeline.objective import TAYLOR, linear
+from dpreg.pipeline.objective import logistic as stand_in
 from dpreg.pipeline.release import perturb
-from dpreg.pipeline.solve import NONE, Penalty, Program, asymmetric_closed_form
+from dpreg.pipeline.repair import lift
+from dpreg.pipeline.solve import Penalty, Program, asymmetric_closed_form
 from dpreg.sweeps import experiment
-from dpreg.sweeps.experiment import CrossValidation, Holdout, functional_mechanism, no_privacy, summarise, sweep
-from dpreg.sweeps.methods import Method, method_generator
-from dpreg.sweeps.splits import fold_moments
+from dpreg.sweeps.experiment import (
+    CrossValidation,
+    Holdout,
+    functional_mechanism,
+    mechanism,
+    no_privacy,
+    summarise,
+    sweep,
+)
+from dpreg.sweeps.methods import method_generator
 from lib.pages.report import pivot
+from tests.engine import binary
+from tests.engine.sweeps import BOX, GRID, METHODS, X, Y, rows_of, run
 
 ROOT = Path(__file__).resolve().parents[2]
-BOX = Box([-2, -2, -2], [2, 2, 2], (-10, 20), intercept=True)
-
-
-def data(n=203, d=3, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d))
-    return X, 4 + X @ np.arange(1.0, d + 1) + rng.normal(size=n)
-
-
-X, Y = data()
-
-
-def split(protocol, n, seed, repeat):
-    """The labels of one partition, drawn as the docstrings say: by the task's own generator."""
-    return protocol.labels(n, noise.spawn(seed, repeat, 0))
-
-
-@pytest.mark.parametrize("n", [2, 7, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 11])
-@pytest.mark.parametrize("domain", [BOX, Ball([0, 0, 0], 2, (-10, 20))], ids=["box", "ball"])
-def test_fold_moments_are_those_of_the_rows_of_the_fold(n, domain):
-    X, y = data(n)
-    folds = 3
-    labels = np.random.default_rng(1).integers(0, folds, n).astype(np.int16)
-    found = fold_moments(domain.table(X, y), labels, folds, domain)
-    Z, t = domain.scale(X, y)
-    assert found.batch == (folds,)
-    for fold in range(folds):
-        rows, target = Z[labels == fold], t[labels == fold]
-        np.testing.assert_allclose(found.M[fold], rows.T @ rows, rtol=1e-11, atol=1e-10)
-        np.testing.assert_allclose(found.v[fold], -2 * rows.T @ target, rtol=1e-11, atol=1e-10)
-        np.testing.assert_allclose(found.c[fold], target @ target, rtol=1e-11, atol=1e-12)
-        np.testing.assert_array_equal(found.M[fold], found.M[fold].T)
-    np.testing.assert_allclose(found.sum().M, linear(X, y, domain).M, rtol=1e-11)
-
-
-def test_labels_of_any_integer_type_will_do():
-    table = BOX.table(X, Y)
-    labels = np.arange(len(Y)) % 4
-    expected = fold_moments(table, labels.astype(np.int16), 4, BOX)
-    for dtype in (np.int64, np.uint8, np.int32):
-        np.testing.assert_array_equal(fold_moments(table, labels.astype(dtype), 4, BOX).M, expected.M)
-
-
-@pytest.mark.parametrize("n", [10, 11, 14, 1000])
-def test_folds_are_balanced_and_holdouts_have_their_share(n):
-    rng = np.random.default_rng(0)
-    sizes = np.bincount(CrossValidation(1, 5).labels(n, rng), minlength=5)
-    assert sizes.sum() == n
-    assert np.ptp(sizes) <= 1
-    for share in (0.2, 0.5, 0.75):
-        labels = Holdout(1, share).labels(n, rng)
-        assert (labels == 0).sum() == round(share * n)
-        assert set(labels) == {0, 1}
-    assert CrossValidation(1, 5).tested == (0, 1, 2, 3, 4)
-    assert Holdout().tested == (0,)
-
-
-def test_every_record_is_as_likely_to_be_tested():
-    """Each of 50 records is held out in a fifth of 4,000 splits, to within five standard errors."""
-    repeats = 4000
-    rng = np.random.default_rng(0)
-    tested = np.mean([Holdout(1, 0.2).labels(50, rng) == 0 for _ in range(repeats)], axis=0)
-    assert np.abs(tested - 0.2).max() < 5 * math.sqrt(0.2 * 0.8 / repeats)
-    fold = np.mean([CrossValidation(1, 5).labels(50, rng) == 3 for _ in range(repeats)], axis=0)
-    assert np.abs(fold - 0.2).max() < 5 * math.sqrt(0.2 * 0.8 / repeats)
-
-
-@pytest.mark.parametrize("protocol", [CrossValidation(3, 5), Holdout(4, 0.2)], ids=["folds", "holdout"])
-@pytest.mark.parametrize(
-    ("penalty", "estimator"),
-    [(NONE, LinearRegression(fit_intercept=False)), (Penalty(7.0), Ridge(7.0, fit_intercept=False))],
-    ids=["least squares", "ridge"],
-)
-def test_error_without_privacy_is_scikit_learns_on_the_same_rows(protocol, penalty, estimator):
-    frame = sweep(X, Y, BOX, [no_privacy("m", penalty)], [1.0], protocol, random_state=9, metrics=("mse", "rmse"))
-    Z, t = BOX.scale(X, Y)
-    for repeat in range(protocol.repeats):
-        labels = split(protocol, len(Y), 9, repeat)
-        for fold in protocol.tested:
-            train, test = labels != fold, labels == fold
-            scaled = estimator.fit(Z[train], t[train]).coef_
-            # Row by row, in the units of the response, against the response clipped to its bounds.
-            clipped = np.clip(X, BOX.lower, BOX.upper)
-            miss = np.clip(Y, *BOX.response)[test] - BOX.unscale(scaled).predict(clipped[test])
-            part = frame[(frame["repeat"] == repeat) & (frame["fold"] == fold)].set_index("metric")["value"]
-            assert part["mse"] == pytest.approx(np.mean(miss**2), rel=1e-9)
-            assert part["rmse"] == pytest.approx(math.sqrt(np.mean(miss**2)), rel=1e-9)
-    assert len(frame) == 2 * protocol.repeats * len(protocol.tested)
-    assert np.isinf(frame["epsilon"]).all()
-
-
-def test_training_moments_are_those_of_the_rows_not_tested():
-    seen = []
-
-    def spy(train, epsilons, rng):
-        seen.append(train)
-        return np.zeros((*train.batch[:1], len(epsilons), train.p))
-
-    protocol = CrossValidation(2, 4)
-    frame = sweep(X, Y, BOX, [Method("spy", spy)], [0.5, 2.0, 8.0], protocol, random_state=3)
-    Z, t = BOX.scale(X, Y)
-    for repeat, train in enumerate(seen):
-        assert train.batch == (4, 1)
-        assert train.domain == BOX
-        labels = split(protocol, len(Y), 3, repeat)
-        for fold in range(4):
-            rows = labels != fold
-            np.testing.assert_allclose(train.M[fold, 0], Z[rows].T @ Z[rows], rtol=1e-10, atol=1e-10)
-            np.testing.assert_allclose(train.v[fold, 0], -2 * Z[rows].T @ t[rows], rtol=1e-10, atol=1e-9)
-            # With theta = 0 the prediction is the centre of the response.
-            error = math.sqrt(np.mean(t[labels == fold] ** 2)) * BOX.half_width
-            part = frame[(frame["repeat"] == repeat) & (frame["fold"] == fold)]
-            np.testing.assert_allclose(part["value"], error, rtol=1e-10)
-            assert part["epsilon"].tolist() == [0.5, 2.0, 8.0]
-
-
-METHODS = [
-    no_privacy("none"),
-    functional_mechanism("printed", BOX, sensitivity="printed", convention="monomial"),
-    functional_mechanism("tight", BOX),
-    functional_mechanism("untrimmed", BOX, neighbours="add_remove", ridge=1e4, floor=None),
-]
-GRID = [0.1, 1.0, 10.0]
-
-
-def run(methods=METHODS, **options):
-    options = {"random_state": 5, "metrics": ("rmse", "mse")} | options
-    return sweep(X, Y, BOX, methods, GRID, options.pop("protocol", CrossValidation(3, 5)), **options)
-
-
-def rows_of(frame, name):
-    return frame[frame["method"] == name].reset_index(drop=True)
 
 
 def test_the_same_seed_gives_the_same_frame_and_another_seed_another():
@@ -185,16 +63,6 @@ def test_more_repeats_extend_the_frame():
     short, long = run(protocol=CrossValidation(2, 5)), run(protocol=CrossValidation(4, 5))
     kept = long[long["repeat"] < 2].reset_index(drop=True)
     pd.testing.assert_frame_equal(kept, short, check_exact=True)
-
-
-def test_methods_and_partitions_draw_independent_noise():
-    one, twin = functional_mechanism("one", BOX), functional_mechanism("two", BOX)
-    frame = run([one, twin], metrics=("mse",))
-    assert (rows_of(frame, "one")["value"] != rows_of(frame, "two")["value"]).all()
-    root = noise.seed_sequence(0)
-    draws = {method_generator(root, repeat, method).random() for repeat in range(5) for method in (one, twin)}
-    assert len(draws) == 10
-    assert noise.spawn(root, 0, 0).random() not in draws  # nor is the split the noise
 
 
 def test_progress_is_shown_when_it_takes_long_and_changes_nothing(capsys, monkeypatch):
@@ -286,21 +154,6 @@ def test_any_solver_can_be_plugged_in():
     np.testing.assert_allclose(fast["value"], slow["value"], rtol=1e-5)
 
 
-def test_too_few_records_for_the_protocol_are_refused():
-    """Otherwise the error of an empty test set would be NaN, and a model trained on nothing would be reported."""
-    for n, protocol in ((2, Holdout(1, 0.2)), (2, Holdout(1, 0.9)), (3, CrossValidation(1, 5))):
-        with pytest.raises(InputError, match="use more records"):
-            sweep(X[:n], Y[:n], BOX, [no_privacy("m")], [1.0], protocol)
-    sweep(X[:5], Y[:5], BOX, [no_privacy("m", Penalty(1.0))], [1.0], CrossValidation(1, 5))  # leave one out
-
-
-def test_labels_that_drop_records_are_refused():
-    table = BOX.table(X, Y)
-    for labels in (np.zeros(5, int), np.full(len(Y), 7), np.full(len(Y), -2)):
-        with pytest.raises(InputError, match="labels"):
-            fold_moments(table, labels, 5, BOX)
-
-
 def test_summary_of_known_values():
     values = np.arange(1.0, 101.0)
     frame = pd.DataFrame({"method": "m", "epsilon": 0.5, "metric": "mse", "value": values[::-1]})
@@ -346,3 +199,45 @@ def test_summaries_keep_methods_budgets_and_metrics_apart():
     assert table.columns.tolist() == [method.name for method in METHODS]
     assert table.index.tolist() == ["0.1", "1", "10"]
     assert table["none"].nunique() == 1
+
+
+# --- labels
+
+
+@pytest.mark.parametrize(
+    "loss", [TAYLOR, surrogates.least_squares(3.0), surrogates.chebyshev(4.0)], ids=["T", "L", "C"]
+)
+def test_the_quadratic_of_a_loss_is_that_of_the_training_rows(loss):
+    seen = []
+
+    def spy(train, epsilons, rng):
+        seen.append(train)
+        return np.zeros((3, 1, binary.BOX.p))
+
+    method = no_privacy("m", loss=loss)
+    binary.run([type(method)("m", spy, False, loss)])
+    expected = [
+        stand_in(binary.X[train], binary.Y[train], binary.BOX, loss)
+        for *_, train, _ in binary.each_split(CrossValidation(2, 3))
+    ]
+    for k, f in enumerate(expected):
+        found = seen[k // 3][k % 3, 0]
+        assert (found.domain, found.loss) == (f.domain, f.loss)
+        np.testing.assert_allclose(found.M, f.M, rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(found.v, f.v, rtol=1e-10, atol=1e-10)
+        assert found.c == pytest.approx(f.c, rel=1e-12)
+
+
+def test_the_mechanism_for_labels_step_by_step():
+    law, epsilons = functional(binary.BOX, 1.0, loss=TAYLOR), np.array([0.5, 4.0])
+    method = mechanism("tight", binary.BOX, law, loss=TAYLOR)
+    frame = binary.run([method], Holdout(1), metrics=("misclassified",))
+    ((_, _, train, test),) = binary.each_split(Holdout(1))
+    rng = method_generator(noise.seed_sequence(7), 0, method)
+    f = stand_in(binary.X[train], binary.Y[train], binary.BOX)[None, None]
+    theta = solve.minimise(lift(perturb(f, law.times(1 / epsilons), rng), law.times(1 / epsilons)))[0]
+    Z, _ = binary.BOX.scale(binary.X, binary.Y)
+    expected = [np.mean((Z[test] @ one > 0) != binary.Y[test]) for one in theta]
+    np.testing.assert_allclose(binary.of(frame, 0, 0, "misclassified"), expected, atol=1e-12)
+    printed = functional_mechanism("p", binary.BOX, sensitivity="printed", convention="copied", loss=TAYLOR)
+    assert printed.loss == TAYLOR

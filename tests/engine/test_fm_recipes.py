@@ -21,6 +21,7 @@ from dpreg.pipeline.release import perturb, release
 from dpreg.pipeline.solve import minimise
 from lib.data import census
 from lib.pages import claims
+from tests.ledger import value
 
 D = 3
 LOW, HIGH = np.array([0.0, -2.0, 10.0]), np.array([1.0, 2.0, 30.0])
@@ -42,10 +43,6 @@ def objective(recipe, loss, X=None, y=None):
         X, y = records(loss)
     domain = recipe.domain(LOW, HIGH, LOSSES[loss][1])
     return (logistic if loss == "logistic" else linear)(X, y, domain)
-
-
-def value(claim, name):
-    return claims.load()[claim].values[name]
 
 
 def tolerance(claim):

@@ -1,9 +1,8 @@
-"""Histograms: what 001 and 000 claim of DPME and Filter-Priority; grid, histogram, filter_priority."""
+"""Histograms: what 001 and 000 claim of DPME and Filter-Priority, and DPME itself."""
 
 import itertools
 import math
 import pickle
-import tracemalloc
 
 import numpy as np
 import pytest
@@ -11,11 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from dpreg import noise
 from dpreg.checks import BudgetError, IndefiniteError, InputError, PrivacyLeakWarning
 from dpreg.mechanisms import histogram
-from dpreg.mechanisms.filter_priority import Summary, filter_level, filter_priority, passing, priority, survivors
-from dpreg.mechanisms.grid import Grid, bandwidth, partition
+from dpreg.mechanisms.filter_priority import Summary, filter_priority
+from dpreg.mechanisms.grid import bandwidth, partition
 from dpreg.mechanisms.histogram import Histogram, count, dpme
 from dpreg.pipeline.budget import Budget
 from dpreg.pipeline.domain import Box
@@ -24,48 +22,8 @@ from dpreg.pipeline.solve import minimise
 from lib.data import census
 from lib.data.datasets import wine
 from lib.pages.claims import load
-
-PLANE = Box([-1.0, -1.0], [1.0, 1.0], response=(-1.0, 1.0), intercept=True)
-N_001 = 296_000  # 80 % of the 370,000 records of 001
-
-
-def value(claim, name):
-    return load()[claim].values[name]
-
-
-def data(n, seed, d=2, labels=False):
-    rng = np.random.default_rng(seed)
-    X = np.clip(rng.normal(0.1, 0.4, (n, d)), -1, 1)
-    y = np.clip(X @ np.linspace(0.5, -0.3, d) + 0.2 * rng.normal(size=n) + 0.1, -1, 1)
-    return X, (y > 0).astype(float) if labels else y
-
-
-def by_hand(X, y, K, noisy=lambda counts: counts, values=None, lift=0.0):
-    """DPME on K cells per axis of [-1, 1], with np.histogramdd and weighted rows: nothing of lib.
-
-    Axes with at most K values get a bin around each of them. With a lift, directions that are not positive are
-    dropped and the others lifted.
-    """
-    table, limits = np.column_stack([y, X]), [None, *(values or [None] * X.shape[1])]
-    bins = [k if k is not None and k <= K else K for k in limits]
-    reach = [1 + 1 / (k - 1) if k is not None and k <= K else 1.0 for k in limits]
-    edges = [np.linspace(-r, r, k + 1) for r, k in zip(reach, bins, strict=True)]
-    if len(bins) < 10:
-        counts = np.histogramdd(table, bins=edges)[0].ravel()
-    else:  # histogramdd has two outer bins more per axis, too many in 14 dimensions
-        place = [np.searchsorted(e[1:-1], column, side="right") for e, column in zip(edges, table.T, strict=True)]
-        counts = np.bincount(np.ravel_multi_index(place, bins), minlength=math.prod(bins))
-    middle = np.meshgrid(*[(e[1:] + e[:-1]) / 2 for e in edges], indexing="ij")
-    points = np.column_stack([m.ravel() for m in middle])
-    weights = noisy(counts)
-    Z = np.column_stack([np.ones(len(points)), points[:, 1:]])
-    M, v = (Z.T * weights) @ Z, Z.T @ (weights * points[:, 0])
-    if lift:
-        size, Q = np.linalg.eigh(M)
-        Q, size = Q[:, size > 0], size[size > 0] + lift
-        return Q @ (Q.T @ v / size), weights
-    return np.linalg.solve(M, v), weights
-
+from tests.engine.cells import N_001, PLANE, by_hand, data
+from tests.ledger import value
 
 FIVE = [73, 2, 16, 16]  # values of age, sex, education and family size
 
@@ -141,29 +99,6 @@ def test_coarse_cells_explain_little():
     errors = [mse(by_hand(X, y, K, f, values)[0], X, y) - best for f in (lambda c: c, clip)]
     assert 0 <= errors[0] < 0.2 * errors[1]
     assert 0 <= value("FM-DPME-DIM", "coarse_share") < 0.2
-
-
-def test_the_rule_for_the_cells():
-    """The formula with its logarithm and power written out, against exact thresholds: K is a floor."""
-    names = {"five": 5, "eight": 8, "eleven": 11, "fourteen": 14}
-    base = math.log(N_001) - 0.5 * math.log(math.log(N_001))
-    for name, D in names.items():
-        K = value("FM-DPME-DIM", name)
-        assert math.log(K) <= 2 / (2 + D) * base < math.log(K + 1)
-        assert bandwidth(N_001, D) == K
-    for name, c in {"half": 0.5, "one": 1.0, "twice": 2.0}.items():
-        exact = math.exp(2 / 16 * base) / c
-        assert max(2, int(exact)) == value("FM-DPME-PARAM", name) == bandwidth(N_001, 14, c)
-
-
-def test_filter_priority_gives_data_to_regress_on():
-    X, y = data(500, 1)
-    expected, _ = by_hand(X, y, 5)
-    out = filter_priority(count(X, y, partition(PLANE, 5)), 200.0, 500, 1)
-    difference = np.abs(minimise(out.objective()) - expected).max()
-    assert difference == pytest.approx(value("FM-FP-DATA", "difference"), abs=1e-9)
-    spent = filter_priority(count(X, y, partition(PLANE, 5)), 0.8, 500, 1).ledger.epsilon
-    assert spent == pytest.approx(value("FM-FP-DATA", "epsilon"), abs=1e-12)
 
 
 def laplace_clip(rng, eps):
@@ -307,27 +242,6 @@ def test_logistic_on_cells():
     assert abs(found["clip"] - clip) < 0.01
 
 
-def test_cells_per_record_grow_with_the_attributes():
-    """Values per attribute are counted in the generated records, not taken from the chapter."""
-    for name, D in {"five": 5, "fourteen": 14}.items():
-        dataset = census.census(n=2000, attributes=D)
-        K = bandwidth(N_001, D)
-        sizes = [min(K, round(dataset.bounds[a][1] - dataset.bounds[a][0]) + 1) for a in dataset.names]
-        assert math.prod([K, *sizes]) / N_001 == pytest.approx(value("FM-DPME-TIME", name), rel=1e-3)
-        assert math.prod([K, *sizes]) == value("RR-DPME-COST", name)
-
-
-def test_cells_are_fewer_than_the_records_squared_until_there_are_two_per_axis():
-    """All axes with K cells: n^(2 D / (2 + D)) at most, up to the last D at which the power itself is two; then 2^D."""
-    least = value("RR-DPME-COST", "most_axes")
-    for D in range(1, 60):
-        power = math.exp(2 / (2 + D) * (math.log(N_001) - 0.5 * math.log(math.log(N_001))))
-        assert (power >= 2) == (least >= D)
-        cells = bandwidth(N_001, D) ** D
-        assert cells < N_001 ** (2 * D / (2 + D)) if least >= D else cells == 2**D
-    assert bandwidth(N_001, 40) ** 40 > N_001**2
-
-
 def test_dpme_is_a_fit_to_the_perturbed_histogram():
     X, y = data(800, 2)
     expected, weights = by_hand(X, y, 7)
@@ -369,82 +283,7 @@ def test_negative_weights_break_convexity_and_clipping_mends_it():
     assert load()["RR-DPME-CONVEX"].tolerance >= 4 * math.sqrt(expected * (1 - expected) / 2000) - 1e-3
 
 
-# --- the grid
-
-
-@given(
-    st.lists(st.tuples(st.integers(1, 9), st.booleans()), min_size=2, max_size=5),
-    st.booleans(),
-    st.integers(0, 2**32 - 1),
-)
-@settings(max_examples=60, deadline=None)
-def test_codes_name_the_nearest_point(axes, intercept, seed):
-    cells = [max(k, 2) if e else k for k, e in axes]
-    d = len(cells) - 1
-    box = Box(-np.ones(d) * 3, np.ones(d) * 5, (2.0, 4.0), intercept=intercept)
-    grid = Grid(box, tuple(cells), tuple(e for _, e in axes))
-    rng = np.random.default_rng(seed)
-    X, y = rng.uniform(-4, 6, (50, d)), rng.uniform(1, 5, 50)
-    Z, t = box.scale(X, y)
-    points = grid.points(grid.codes(X, y))
-    assert points.shape == (50, box.p + 1)
-    if intercept:
-        assert (points[:, 1] == 1).all()
-    half = [1 / (k - 1) if e else 1 / k for k, (_, e) in zip(cells, axes, strict=True)]
-    for j, (own, other) in enumerate(
-        zip([t, *Z.T[intercept:]], [points[:, 0], *points.T[1 + intercept :]], strict=True)
-    ):
-        assert np.abs(own - other).max() <= half[j] + 1e-12
-    every = grid.points(np.arange(grid.size))
-    assert len(np.unique(every, axis=0)) == grid.size
-    twice = np.tile(every, (2, 1))  # the points lie in the cells they stand for; one record alone is refused
-    back = (twice[:, 1 + intercept :] + 1) * 4 - 3
-    assert (grid.codes(back, 3 + twice[:, 0]) == np.tile(np.arange(grid.size), 2)).all()
-
-
-def test_points_by_hand():
-    box = Box([0.0, 1.0], [1.0, 16.0], (0.0, 8.0))
-    grid = Grid(box, (4, 2, 16), (False, True, True))
-    # income 3 of 8 is cell 1, midpoint 3 of 8 again; the binary stays 1; education 4 is the fourth of 16
-    code = grid.codes([[1.0, 4.0]] * 2, [3.0, 99.0])
-    assert code.tolist() == [1 * 32 + 1 * 16 + 3, 3 * 32 + 1 * 16 + 3]
-    np.testing.assert_allclose(grid.points(code), [[-0.25, 1, -0.6], [0.75, 1, -0.6]])
-
-
-def test_corner_scaling_has_its_own_frame():
-    box = Box([0.0, 0.0], [10.0, 10.0], (0.0, 1.0), corner=True)
-    grid = partition(box, 2)
-    points = grid.points(np.arange(grid.size))
-    np.testing.assert_allclose(np.unique(points[:, 1]), np.array([0.25, 0.75]) / math.sqrt(2))
-    np.testing.assert_allclose(np.unique(points[:, 0]), [-0.5, 0.5])
-
-
-def test_partition_keeps_values_and_respects_the_cap():
-    box = Box([0.0, 0.0, 0.0], [1.0, 6.0, 1.0], (0.0, 1.0))
-    grid = partition(box, 10, values=[2, 7, None], response=2)
-    assert grid.cells == (2, 2, 7, 10)
-    assert grid.exact == (True, True, True, False)
-    smaller = partition(box, 10, values=[2, 7, None], response=2, cap=100)
-    assert smaller.cells == (2, 2, 5, 5)
-    assert smaller.exact == (True, True, False, False)
-    assert partition(box, 10, cap=16).size == 16
-    with pytest.raises(InputError, match="even two cells"):
-        partition(box, 10, cap=15)
-
-
-def test_codes_of_a_very_large_domain_are_exact():
-    cells = (1000, 999, 998, 997, 996, 995)
-    box = Box([0.0] * 5, [1.0] * 5, (0.0, 1.0))
-    grid = Grid(box, cells, (False,) * 6)
-    assert grid.size == math.prod(cells) > 9 * 10**17
-    rng = np.random.default_rng(0)
-    X, y = rng.random((200, 5)), rng.random(200)
-    places = [[int(v * k) for v, k in zip((t, *x), cells, strict=True)] for x, t in zip(X, y, strict=True)]
-    for code, place in zip(grid.codes(X, y), places, strict=True):
-        by_python = 0
-        for k, c in zip(place, cells, strict=True):
-            by_python = by_python * c + k
-        assert int(code) == by_python
+# --- counts
 
 
 def test_shards_merge():
@@ -491,16 +330,6 @@ def test_two_cells_that_are_not_labels_are_refused():
 
 
 # --- DPME
-
-
-def weights_of(cells):
-    """All weights of a grid, by code."""
-    out = np.zeros(cells.grid.size)
-    where = {tuple(p): k for k, p in enumerate(cells.grid.points(np.arange(cells.grid.size)).round(9).tolist())}
-    for records, weights in cells.blocks():
-        for record, weight in zip(records.round(9).tolist(), weights, strict=True):
-            out[where[tuple(record)]] += weight
-    return out
 
 
 @pytest.mark.parametrize(("neighbours", "scale"), [("replace", 2 / 0.7), ("add_remove", 1 / 0.7)])
@@ -719,29 +548,6 @@ def test_no_neighbour_beats_the_certified_epsilon():
             assert spend.neighbours == relation
 
 
-@pytest.mark.parametrize("level", [1, 3])
-def test_exact_loss_of_the_filter(level):
-    """Two cells, replace one record: the law of what passes, enumerated; the loss is at most epsilon."""
-    eps = 0.9
-    alpha, shown = math.exp(-eps / 2), range(level, 60)
-
-    def law(n):
-        p = {v: (1 - alpha) / (1 + alpha) * alpha ** abs(v - n) for v in shown}
-        below = alpha ** (n - level + 1) / (1 + alpha) if n >= level else 1 - alpha ** (level - n) / (1 + alpha)
-        return p | {None: below}
-
-    worst = 0.0
-    for a, b in itertools.product(range(1, 6), range(5)):
-        laws = [(law(a), law(b)), (law(a - 1), law(b + 1))]
-        for u, v in itertools.product(laws[0][0], laws[0][1]):
-            first, second = (one[u] * two[v] for one, two in laws)
-            worst = max(worst, abs(math.log(first / second)))
-    assert worst <= eps + 1e-9
-    assert worst == pytest.approx(eps, abs=1e-6)
-    assert law(0)[None] == pytest.approx(1 - passing(alpha, level))
-    assert sum(law(2).values()) == pytest.approx(1, abs=1e-9)
-
-
 def test_leaky_bounds_are_marked_and_budgets_are_charged_first():
     with pytest.warns(PrivacyLeakWarning):
         box = Box.from_data([[0.0], [1.0], [0.5]], [0.0, 1.0, 0.3])
@@ -753,247 +559,3 @@ def test_leaky_bounds_are_marked_and_budgets_are_charged_first():
         assert budget.remaining == 0
         with pytest.raises(BudgetError):
             run(random_state=2, budget=budget)
-
-
-# --- Filter-Priority
-
-
-@pytest.mark.parametrize("eps", [0.1, 0.8, 3.0])
-@pytest.mark.parametrize("level", [1, 2, 5])
-def test_passing_probability(eps, level):
-    alpha = math.exp(-eps / 2)
-    k = np.arange(level, 20_000)
-    tail = ((1 - alpha) / (1 + alpha) * alpha ** k.astype(float)).sum()
-    assert passing(alpha, level) == pytest.approx(tail, rel=1e-9)
-    draws = noise.geometric(alpha, (100_000,), 3) >= level
-    assert abs(draws.mean() - tail) < 4.5 * math.sqrt(tail * (1 - tail) / 100_000)
-
-
-def test_filter_level_is_the_smallest_that_fits():
-    for cells, size, eps in itertools.product((10, 10**6, 10**15), (1, 1000, 10**6), (0.1, 0.8, 10.0)):
-        alpha = math.exp(-eps / 2)
-        level = filter_level(cells, size, alpha)
-        assert cells * passing(alpha, level) <= size * (1 + 1e-9)
-        assert level == 1 or cells * passing(alpha, level - 1) > size * (1 - 1e-9)
-
-
-SMALL = partition(PLANE, 5)  # 125 cells
-FEW = Histogram(SMALL, np.array([3, 50, 51, 124]), np.array([1, 2, 6, 9]))
-ALPHA = math.exp(-0.4)
-
-
-def materialised(rng, level):
-    """The slow way: noise on all cells, then the filter."""
-    counts = np.zeros(SMALL.size, dtype=int)
-    counts[FEW.codes] = FEW.counts
-    # by inverting the distribution function of the geometric law, not by lib's sampler
-    noisy = counts + np.floor(np.log(rng.random(SMALL.size)) / math.log(ALPHA)).astype(int)
-    noisy -= np.floor(np.log(rng.random(SMALL.size)) / math.log(ALPHA)).astype(int)
-    codes = np.flatnonzero(noisy >= level)
-    return codes, noisy[codes]
-
-
-@pytest.mark.parametrize("level", [1, 3])
-def test_simulated_filter_has_the_law_of_the_slow_one(level):
-    """Two-sample tests of number, places and values, each with error rate 1e-4."""
-    runs = 3000
-    rng = np.random.default_rng(21)
-    slow = [materialised(rng, level) for _ in range(runs)]
-    fast = [survivors(FEW, ALPHA, level, rng) for _ in range(runs)]
-    places = np.array([np.bincount(np.concatenate([c for c, _ in side]), minlength=125) for side in (slow, fast)])
-    assert stats.chi2_contingency(np.column_stack([places, 125 * runs - places.sum(axis=1)]))[1] > 1e-4
-    numbers = [np.array([len(c) for c, _ in side]) for side in (slow, fast)]
-    for values in (numbers, [np.concatenate([v for _, v in side]) for side in (slow, fast)]):
-        top = int(max(v.max() for v in values))
-        table = np.array([np.bincount(v, minlength=top + 1) for v in values])
-        common = table.sum(axis=0) >= 40
-        pooled = np.column_stack([table[:, common], table[:, ~common].sum(axis=1)])
-        pooled = pooled[:, pooled.sum(axis=0) > 0]
-        assert stats.chi2_contingency(pooled)[1] > 1e-4
-    # pairs of cells, one empty and one not, two empty ones: independent in both
-    for first, second in ((3, 4), (10, 11)):
-        joint = [sum({first, second} <= set(c.tolist()) for c, _ in side) for side in (slow, fast)]
-        assert stats.fisher_exact([joint, [runs - j for j in joint]])[1] > 1e-4
-    assert all(len(set(c.tolist())) == len(c) for c, _ in fast)
-
-
-def test_survivors_among_the_empty_are_binomial():
-    level, runs = 2, 4000
-    rng = np.random.default_rng(22)
-    found = [np.setdiff1d(survivors(FEW, ALPHA, level, rng)[0], FEW.codes).size for _ in range(runs)]
-    law = stats.binom(121, passing(ALPHA, level))
-    edges = np.arange(law.ppf(0.01), law.ppf(0.99) + 1).astype(int)
-    observed = [np.sum(np.array(found) <= edges[0]), *(np.sum(np.array(found) == k) for k in edges[1:-1])]
-    expected = [law.cdf(edges[0]), *law.pmf(edges[1:-1])]
-    observed.append(runs - sum(observed))
-    expected.append(1 - sum(expected))
-    assert stats.chisquare(observed, np.array(expected) * runs).pvalue > 1e-4
-    off = stats.binom(121, 1.05 * passing(ALPHA, level))  # five per cent more is noticed
-    assert abs(np.mean(found) - off.mean()) > 4 * off.std() / math.sqrt(runs)
-    assert abs(np.mean(found) - law.mean()) < 4 * law.std() / math.sqrt(runs)
-
-
-@pytest.mark.parametrize("size", [1, 2, 3])
-def test_priority_sampling_is_unbiased(size):
-    """The mean weight of each value, by integrating over the uniform variables on a grid: exact up to its width."""
-    v = np.array([5.0, 2.0, 1.0, 0.5])
-    runs, rng = 40_000, np.random.default_rng(23)
-    drawn = [priority(v, size, rng) for _ in range(runs)]
-    table = np.zeros((runs, 4))
-    np.put_along_axis(table, np.array([kept for kept, _ in drawn]), np.array([w for _, w in drawn]), axis=1)
-    assert ((table > 0).sum(axis=1) == size).all()
-    if size > 1:
-        error = np.sqrt((np.minimum(table, 1e6) ** 2).mean(axis=0) / runs)
-        assert (np.abs(table.mean(axis=0) - v) < 5 * error + 0.02).all()
-    else:  # the weight has no second moment: compare the truncated mean with its exact value
-        cut = 50.0
-        first = np.minimum(table[:, 0], cut)
-
-        # E min(max(v, tau), cut) min(1, v / tau) over the law of tau, the largest of the other priorities
-        grid = np.linspace(2.0, 5000.0, 400_000)
-        mass = np.diff(np.prod([1 - np.minimum(1.0, x / grid) for x in v[1:]], axis=0))
-        tau = (grid[1:] + grid[:-1]) / 2
-        exact = np.sum(np.minimum(np.maximum(v[0], tau), cut) * np.minimum(1, v[0] / tau) * mass)
-        assert abs(first.mean() - exact) < 5 * first.std() / math.sqrt(runs) + 0.02
-
-
-def test_priority_by_hand():
-    kept, weights = priority([4.0, 3.0], 5, 1)
-    assert kept.tolist() == [0, 1]
-    assert weights.tolist() == [4.0, 3.0]
-    v = np.array([1.0, 1.0, 8.0, 1.0, 1.0])
-    rank = v / (1 - noise.generator(9).random(5))
-    order = np.argsort(-rank)
-    kept, weights = priority(v, 2, 9)
-    assert sorted(order[:2].tolist()) == kept.tolist()
-    np.testing.assert_allclose(weights, np.maximum(v[kept], rank[order[2]]))
-
-
-def test_summary_is_sorted_within_size_and_above_the_level():
-    h = count(*data(500, 3), partition(PLANE, 12))
-    out = filter_priority(h, 0.5, 80, 4, level=2)
-    assert len(out.codes) == 80
-    assert (np.diff(out.codes) > 0).all()
-    assert (out.weights >= 2).all()
-    again = filter_priority(h, 0.5, 80, 4, level=2)
-    np.testing.assert_array_equal(out.weights, again.weights)
-    np.testing.assert_allclose(weights_of(out)[out.codes], out.weights)
-
-
-def test_all_empty_cells_can_pass():
-    """A level so low that most of the domain passes: codes stay distinct and within it."""
-    rng = np.random.default_rng(0)
-    for _ in range(200):
-        codes, counts = survivors(FEW, 0.999, 1, rng)
-        assert len(set(codes.tolist())) == len(codes) <= 125
-        assert codes.min() >= 0
-        assert codes.max() < 125
-        assert (counts >= 1).all()
-
-
-@pytest.mark.parametrize("cells", [(10**6, 10**6), (2**31, 2**31)])
-def test_nothing_as_large_as_the_domain_is_allocated(cells):
-    box = Box([-1.0], [1.0], (-1.0, 1.0))
-    X, y = data(2000, 1, d=1)
-    tracemalloc.start()
-    grid = Grid(box, cells, (False, False))
-    out = filter_priority(count(X, y, grid), 0.8, 2000, 1)
-    out.objective()
-    used = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert grid.size >= 10**12
-    assert used < 5e6
-    assert 0 < len(out.codes) <= 2000
-
-
-@pytest.mark.parametrize(("alpha", "level"), [(0.9, 1), (0.5, 2), (0.1, 1)])
-@pytest.mark.parametrize("occupied", [[5], [0, 1, 2, 4, 5], [0, 1, 2, 3, 4]])
-def test_joint_law_of_the_empty_cells_that_pass(alpha, level, occupied):
-    """Every set of empty cells with its exact probability: independent coins. Dense and nearly full grids too."""
-    grid = Grid(Box([-1.0], [1.0], (-1.0, 1.0)), (2, 3), (False, False))
-    h = Histogram(grid, np.array(occupied), np.full(len(occupied), 9))
-    vacant = sorted(set(range(6)) - set(occupied))
-    sets = [c for k in range(len(vacant) + 1) for c in itertools.combinations(vacant, k)]
-    k = np.arange(level, 3000)
-    p = ((1 - alpha) / (1 + alpha) * alpha ** k.astype(float)).sum()
-    expected = np.array([p ** len(c) * (1 - p) ** (len(vacant) - len(c)) for c in sets])
-    rng, runs, found = np.random.default_rng(25), 4000, dict.fromkeys(sets, 0)
-    for _ in range(runs):
-        found[tuple(c for c in survivors(h, alpha, level, rng)[0].tolist() if c in vacant)] += 1
-    observed, often = np.array(list(found.values())), expected * runs >= 8
-    table = np.array([[*x[often], x[~often].sum()] for x in (observed, expected * runs)])
-    table = table[:, table[1] > 0]
-    assert stats.chisquare(*table).pvalue > 1e-4
-
-
-def test_no_empty_cell_at_all():
-    full = Histogram(SMALL, np.arange(125), np.full(125, 4))
-    codes, counts = survivors(full, 0.5, 1, 1)
-    assert set(codes.tolist()) <= set(range(125))
-    out = filter_priority(full, 50.0, 125, 1)
-    assert out.codes.tolist() == list(range(125))
-    assert out.weights.tolist() == [4.0] * 125
-    assert filter_priority(full, 50.0, 125, 1, level=60).codes.size == 0
-    assert not filter_priority(full, 50.0, 125, 1, level=60).moments().any()
-    assert (counts >= 1).all()
-
-
-def test_law_of_the_empty_cells_in_the_largest_domain():
-    """numpy's binomial is wrong here by far: of 6000 draws the mean is seven standard errors off."""
-    grid = Grid(Box([-1.0], [1.0], (-1.0, 1.0)), (2**31, 2**31), (False, False))
-    h, level, runs, rng = Histogram(grid, np.array([7]), np.array([1])), 55, 6000, np.random.default_rng(31)
-    drawn = [survivors(h, 0.5, level, rng)[0] for _ in range(runs)]
-    number = np.array([len(c) for c in drawn])
-    mean = 2.0**62 * 0.5**level / 1.5  # of a binomial so near to the Poisson law that the difference is below 2^-50
-    assert abs(number.mean() - mean) < 4 * math.sqrt(mean / runs)
-    assert abs(number.var() / mean - 1) < 4 * math.sqrt(2 / runs)
-    edges = stats.poisson(mean).ppf([0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98])
-    expected = np.diff(np.r_[0, stats.poisson(mean).cdf(edges), 1]) * runs
-    assert stats.chisquare(np.bincount(np.searchsorted(edges, number), minlength=8), expected).pvalue > 1e-4
-    codes = np.concatenate(drawn)
-    assert stats.kstest(codes / 2.0**62, "uniform").pvalue > 1e-4
-    assert abs((codes & 1).mean() - 0.5) < 4 / math.sqrt(4 * len(codes))
-
-
-def test_survivors_are_sorted_so_that_the_order_does_not_tell_the_empty_cells():
-    h = Histogram(SMALL, np.array([60, 61]), np.array([50, 50]))
-    codes, counts = survivors(h, 0.9, 1, 3)
-    assert (np.diff(codes) > 0).all()
-    assert codes.min() < 60
-    assert counts[codes == 60] > 20  # the counts moved with their codes
-    assert (counts[codes < 60] < 100).all()
-
-
-def test_noise_mass_of_a_summary():
-    """(m - n0) p (level + alpha / (1 - alpha)) by simulation."""
-    level, runs, rng = 2, 3000, np.random.default_rng(24)
-    mass = []
-    for _ in range(runs):
-        codes, counts = survivors(FEW, ALPHA, level, rng)
-        mass.append(counts[~np.isin(codes, FEW.codes)].sum())
-    exact = 121 * passing(ALPHA, level) * (level + ALPHA / (1 - ALPHA))
-    assert abs(np.mean(mass) - exact) < 4.5 * np.std(mass) / math.sqrt(runs)
-
-
-def test_very_small_and_very_large_epsilon():
-    h = count(*data(50, 1), partition(PLANE, 4))
-    out = filter_priority(h, 1e6, 50, 1)
-    np.testing.assert_array_equal(out.codes, h.codes)
-    np.testing.assert_array_equal(out.weights, h.counts)
-    assert filter_level(10, 10, 0.5) == 1
-    assert filter_priority(h, 1e-3, 10, 1).weights.min() >= 1
-
-
-@pytest.mark.parametrize("high", [3, 7, 49, 60, 70, 90, 98, 99])
-@pytest.mark.parametrize("cells", [2, 3, 5, 7, 10, 16, 25, 49])
-def test_whole_numbers_on_edges_are_in_the_upper_cell(high, cells):
-    """In whole numbers: x is in cell floor(x cells / high), the last one closed."""
-    edges = Grid(Box([0.0], [float(high)], (0.0, 1.0)), (1, cells), (False, False))
-    x = np.arange(high + 1)
-    found = edges.codes(x[:, None].astype(float), np.zeros(len(x)))
-    assert found.tolist() == [min(k * cells // high, cells - 1) for k in x.tolist()]
-
-
-def test_cells_of_bounds_near_the_largest_float():
-    wide = Grid(Box([-8e307], [8e307], (0.0, 1.0)), (1, 4), (False, False))
-    assert wide.codes([[8e307], [-1.7e308], [0.0], [4e307]], np.zeros(4)).tolist() == [3, 0, 2, 3]

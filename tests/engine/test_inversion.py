@@ -23,14 +23,11 @@ from dpreg.pipeline.objective import SQUARED, TAYLOR, Quadratic, linear
 from dpreg.pipeline.release import perturb
 from lib.data.census import census
 from lib.pages.claims import load
+from tests.ledger import value
 
 BOX = Box(-np.ones(13), np.ones(13), response=(-1.0, 1.0))
 MARITAL = Attribute((2, 3), [[1, -1], [-1, 1], [-1, -1]])
 TRAIN = 296_000
-
-
-def value(claim, name):
-    return load()[claim].values[name]
 
 
 # --- claims: exact ones
@@ -77,6 +74,8 @@ def test_bound_for_members(name, epsilon):
 # what one change of marital status, from single to married, moves: with 11 other predictors and a response of one,
 # 2 x 11 monomials 2 x_j x_k by 4 each, and 2 monomials 2 t x_j (times |cross| / 2) by 4 each
 QUADRATIC = {"linear": 88.0, "logistic": 88 / 8}
+
+
 LINEAR = {"linear": 8.0, "logistic": 2.0}
 PARTS = {"linear": (2 * 13**2, 4 * 13), "logistic": (13**2 / 4, 3 * 13)}
 PRINTED = {"linear": 2 * 14**2, "logistic": 13**2 / 4 + 3 * 13}
@@ -281,6 +280,7 @@ def test_a_smaller_budget_costs_the_functional_mechanism_accuracy():
 
 # --- the attack
 
+
 MODEL = np.array([1.0, 2.0, -1.0])  # of two inputs and a dummy each
 
 
@@ -481,18 +481,7 @@ def test_the_attack_never_reads_what_it_guesses():
     )
 
 
-# --- attributes and baselines
-
-
-def test_codes_and_marginals():
-    X = np.array([[1, 0, 5.0], [0, 1, 5.0], [0, 0, 5.0], [0, 1, 5.0]])
-    attribute = Attribute((0, 1), [[1, 0], [0, 1], [0, 0]])
-    assert attribute.codes(X).tolist() == [0, 1, 2, 1]
-    known = attribute.with_marginal(X)
-    assert known.prior.tolist() == [0.25, 0.5, 0.25]
-    assert known.mode == 1
-    assert known.without_prior().prior.tolist() == [1 / 3] * 3
-    assert replace(known, prior=[1, 1, 2]).prior.tolist() == [0.25, 0.25, 0.5]
+# --- baselines
 
 
 def test_attacker_without_a_model_is_a_classifier_of_the_other_columns():

@@ -1,10 +1,9 @@
-"""CDP-IRLS: the claims of 003, Sections 1 to 4, and the mathematics of irls, irls_moments and chi_square."""
+"""CDP-IRLS: the claims of 003, Sections 1 to 4, its plans and its fits."""
 
 import dataclasses
 import itertools
 import math
 import warnings
-from functools import cache
 
 import numpy as np
 import pytest
@@ -12,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, optimize, stats
 
-from dpreg import accounting
 from dpreg.checks import BrokenGuaranteeWarning, InputError
 from dpreg.mechanisms import chi_square, irls, irls_laws, irls_moments
 from dpreg.pipeline.domain import Ball
 from lib.pages.claims import load
+from tests.engine.reweighted import LAWS, huber, slow_step, unit
+from tests.ledger import value
 
 KINDS = {
     "gaussian": lambda ball, size, **more: irls.gaussian(ball, size, **more),
@@ -27,32 +27,9 @@ KINDS = {
 each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
-def value(claim, name):
-    return load()[claim].values[name]
-
-
-def unit(d, **more):
-    return Ball(np.zeros(d), 1.0, response=(-1.0, 1.0), **more)
-
-
 def published(ball, step, **more):
     with pytest.warns(BrokenGuaranteeWarning, match="IR-WISHART"):
         return irls.printed(ball, step, as_published=True, **more)
-
-
-def huber(r, cap):
-    """Integrate r / max(1 / cap, |r|) from zero, and add the constant 1 / (2 cap)."""
-    return integrate.quad(lambda u: u / max(1 / cap, abs(u)), 0, r, points=[1 / cap])[0] + 1 / (2 * cap)
-
-
-def slow_step(Z, t, theta, cap):
-    """003's Eqs. 1 and 2, record by record."""
-    A, B = np.zeros(Z.shape[1]), np.zeros((Z.shape[1],) * 2)
-    for x, response in zip(Z, t, strict=True):
-        s = 1 / max(1 / cap, abs(response - x @ theta))
-        A += s * response * x
-        B += s * np.outer(x, x)
-    return A, B
 
 
 # --- claims
@@ -147,27 +124,6 @@ def test_noise_on_sums_does_not_depend_on_n():
     assert spread[0] / spread[1] == pytest.approx(1, abs=5 * math.sqrt(2 * 5 / 4 / 40_000))
 
 
-def first_change(pair, theta, cap):
-    rows = [(x, t / max(1 / cap, abs(t - x @ theta))) for t, x in pair]
-    return rows[0][0] * rows[0][1] - rows[1][0] * rows[1][1]
-
-
-def test_first_moment_sensitivity():
-    cap, d, length = 10.0, 4, 1e4
-    assert value("IR-SENS-A", "printed") == 2 * cap * math.sqrt(d)
-    assert value("IR-SENS-A2", "printed") == 2 * cap
-    b, w = np.full(d, 0.5), np.array([0, 0, 1, -1]) / math.sqrt(2)
-    eta = 0.9 / length
-    pair = [(1.0, sign * math.sqrt(1 - eta**2) * b + eta * w) for sign in (1, -1)]
-    change = first_change(pair, length * w, cap)
-    assert np.abs(change).sum() == pytest.approx(value("IR-SENS-A", "near"), abs=1e-6)
-    assert np.linalg.norm(change) == pytest.approx(value("IR-SENS-A2", "near"), abs=1e-6)
-    # at theta = 0 the weighted response is min(cap |t|, 1): opposite ends of the cube's diagonal are best
-    grid = np.linspace(-1, 1, 2001)
-    most = max(abs(t) / max(1 / cap, abs(t)) for t in grid)
-    assert 2 * most * math.sqrt(d) == pytest.approx(value("IR-SENS-A", "at_start"))
-
-
 def test_laplace_step_costs_what_it_says():
     plan = irls.pure(unit(4), 1.0, "Laplace", iterations=1)
     assert plan.first.scale == pytest.approx(2 * 10 * 2 / 0.5)
@@ -204,34 +160,6 @@ def test_wishart_step_leaves_a_gap(d):
     assert plan.second.scale**2 == pytest.approx(cap / (2 * eps))
     assert plan.second.degrees == d + 1
     assert plan.ledger.spends[1].delta == pytest.approx(exact)
-
-
-def test_no_pair_fails_more_often():
-    """The theorem's bound for general neighbours: P(impossible) = 1 - exp(-tr E+ / 2 s^2) or less."""
-    rng, eps = np.random.default_rng(7), 0.9
-    z = rng.normal(size=(20_000, 4, 3)) / math.sqrt(2 * eps)
-    W = np.swapaxes(z, -1, -2) @ z
-    for _ in range(10):
-        rows = rng.normal(size=(2, 3))
-        rows /= np.linalg.norm(rows, axis=1)[:, None]
-        s = rng.uniform(0, 1, 2)
-        E = s[0] * np.outer(rows[0], rows[0]) - s[1] * np.outer(rows[1], rows[1])
-        bound = -math.expm1(-np.maximum(np.linalg.eigvalsh(E), 0).sum() * eps)
-        share = (np.linalg.eigvalsh(W - E)[:, 0] < 0).mean()
-        assert share <= bound + 4 * math.sqrt(bound * (1 - bound) / 20_000)
-
-
-def test_density_ratio_on_the_common_support():
-    law = stats.wishart(4, 10 / 0.6 * np.eye(3))  # 003's, at cap 10 and epsilon' = 0.3
-    rng, losses = np.random.default_rng(8), []
-    for _ in range(50):
-        rows = rng.normal(size=(2, 3))
-        rows /= np.linalg.norm(rows, axis=1)[:, None]
-        B, B2 = (10 * np.outer(x, x) for x in rows)
-        out = 60 * np.eye(3)
-        losses.append(abs(law.logpdf(out - B) - law.logpdf(out - B2)))
-        losses.append(law.logpdf(out - B) - law.logpdf(out))
-    assert max(losses) == pytest.approx(value("IR-RATIO", "loss"), abs=1e-9)
 
 
 def test_wishart_noise_is_larger_than_gaussian_noise_of_the_same_price():
@@ -304,248 +232,6 @@ def test_basic_composition_allows_larger_steps_at_equal_privacy():
 
 def test_unstated_settings_change_the_noise():
     assert value("IR-UNSTATED", "ratio") == pytest.approx(100 * math.sqrt(10), abs=1e-6)
-
-
-# --- dpreg/mechanisms/irls_moments.py
-
-
-@given(st.integers(1, 4), st.integers(2, 30), st.floats(0.1, 1e3), st.integers(0, 2**32 - 1))
-@settings(max_examples=60, deadline=None)
-def test_moments_row_by_row(d, n, cap, seed):
-    rng = np.random.default_rng(seed)
-    table, theta = rng.uniform(-1, 1, (n, d + 1)), rng.normal(size=d) * 3
-    gram = irls_moments.moments(table, theta, cap)
-    A, B = slow_step(table[:, 1:], table[:, 0], theta, cap)
-    np.testing.assert_allclose(gram[0, 1:], A, rtol=1e-9, atol=1e-9 * cap)
-    np.testing.assert_allclose(gram[1:, 1:], B, rtol=1e-9, atol=1e-9 * cap)
-    assert (gram == gram.T).all()
-    cut = n // 2  # shards merge
-    parts = irls_moments.moments(table[:cut], theta, cap) + irls_moments.moments(table[cut:], theta, cap)
-    np.testing.assert_allclose(parts, gram, rtol=1e-9, atol=1e-9 * cap)
-
-
-def test_moments_over_several_blocks():
-    rng = np.random.default_rng(12)
-    table, theta = rng.uniform(-1, 1, (10_001, 3)), np.array([0.3, -0.2])
-    A, B = slow_step(table[:, 1:], table[:, 0], theta, 5.0)
-    gram = irls_moments.moments(table, theta, 5.0)
-    np.testing.assert_allclose(gram[1:, 1:], B, rtol=1e-10)
-    np.testing.assert_allclose(gram[0, 1:], A, rtol=1e-8)
-
-
-@pytest.mark.parametrize("cap", [0.5, 1.0, 10.0])
-def test_loss_is_the_integral_of_the_weighted_residual(cap):
-    for r in (-2.0, -1 / cap, -0.05, 0.0, 0.01, 0.7):
-        assert irls_moments.loss(r, cap) == pytest.approx(huber(abs(r), cap), rel=1e-9)
-        assert 0 <= irls_moments.loss(r, cap) - abs(r) <= 1 / (2 * cap) + 1e-12
-
-
-@pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize("neighbours", ["replace", "add_remove"])
-@pytest.mark.parametrize("d", [1, 2, 3, 6])
-def test_no_pair_exceeds_the_sensitivities(d, neighbours, intercept):
-    """Adversarial search: random rows, then hill climbing on each norm, over records and theta."""
-    rng, cap = np.random.default_rng(13), 4.0
-    bound = irls_moments.sensitivities(unit(d, intercept=intercept), cap, neighbours)
-    p = d + intercept
-    upper = np.triu_indices(p)
-
-    def norms(vectors):
-        theta, rows = vectors[:, :p] * 3, []
-        for part in np.split(vectors[:, p:], 2, axis=1):
-            x, t = part[:, 1:] / np.maximum(np.linalg.norm(part[:, 1:], axis=1), 1)[:, None], np.clip(part[:, 0], -1, 1)
-            x = np.column_stack([np.ones(len(x)), x]) if intercept else x
-            s = 1 / np.maximum(1 / cap, np.abs(t - (x * theta).sum(axis=1)))
-            rows.append(((s * t)[:, None] * x, s[:, None, None] * x[:, :, None] * x[:, None]))
-        other = (0, 0) if neighbours == "add_remove" else rows[1]
-        A, E = rows[0][0] - other[0], rows[0][1] - other[1]
-        size = np.abs(A).sum(axis=1), np.linalg.norm(A, axis=1), np.abs(E[:, *upper]).sum(axis=1)
-        values = np.linalg.eigvalsh(E)
-        return np.array([*size, np.linalg.norm(E, axis=(1, 2)), np.abs(values).sum(axis=1), values[:, -1]])
-
-    limits = np.array([bound.first_l1, bound.first_l2, bound.triangle, bound.frobenius, bound.nuclear, bound.row])
-    tries = rng.normal(size=(900, p + 2 * (d + 1)))
-    start = tries[norms(tries).argmax(axis=1)]  # the k-th climbs to the largest k-th norm
-    best = norms(start)
-    for width in np.geomspace(1, 1e-3, 300):
-        other = start + width * rng.normal(size=start.shape)
-        found = norms(other)
-        better = found.diagonal() > best.diagonal()
-        start, best = np.where(better[:, None], other, start), np.where(better, found, best)
-    most = best.max(axis=1)
-    assert (most <= limits * (1 + 1e-9)).all()
-    assert (most[3:] >= 0.9 * limits[3:]).all(), "the bounds of B are attained"
-
-
-def test_triangle_bound_with_a_constant_and_many_columns():
-    """Two rows at most, so never more than twice one row; (1, b) without the rest attains that one."""
-    for d in (2, 20, 100):
-        one = irls_moments.sensitivities(unit(d, intercept=True), 1.0, "add_remove").triangle
-        row = np.r_[1.0, np.full(d, 1 / math.sqrt(d))]
-        assert one == pytest.approx(np.triu(np.outer(row, row)).sum())
-        assert one < irls_moments.sensitivities(unit(d, intercept=True), 1.0).triangle <= 2 * one
-
-
-@pytest.mark.parametrize("d", [2, 4, 10])
-def test_triangle_bound_is_nearly_attained(d):
-    phi = np.linspace(0, math.pi / 4, 20_001)
-    a, b = math.sqrt(2 / d) * np.cos(phi), math.sqrt(2 / d) * np.sin(phi)
-    most = 0.0
-    for p, q in zip(a[::100], b[::100], strict=True):
-        x, other = np.r_[np.full(d // 2, p), np.full(d // 2, q)], np.r_[np.full(d // 2, q), np.full(d // 2, -p)]
-        assert x @ x == pytest.approx(1)
-        most = max(most, np.abs(np.triu(np.outer(x, x) - np.outer(other, other))).sum())
-    assert most == pytest.approx(math.sqrt(d * d / 2 + d + 1), rel=1e-3)
-    assert most <= irls_moments.sensitivities(unit(d), 1.0).triangle == pytest.approx(math.sqrt(d * (d + 3) / 2))
-
-
-# --- the laws of dpreg/mechanisms/irls.py
-
-
-def variances(kind, d, scale, degrees):
-    """Of an entry on the diagonal, and off it, by hand."""
-    s4 = scale**4
-    return {
-        "Laplace": (2 * scale**2, 2 * scale**2),
-        "Gaussian": (scale**2, scale**2 / 2),
-        "Wishart": (2 * degrees * s4, degrees * s4),
-        "centred Wishart": (2 * degrees * s4, degrees * s4),
-        "Wishart difference": (4 * degrees * s4, 2 * degrees * s4),
-    }[kind]
-
-
-LAWS = {
-    "Laplace": lambda scale, degrees: irls_laws.Laplace(scale),
-    "Gaussian": lambda scale, degrees: irls_laws.Gaussian(scale, 1.0),
-    "Wishart": irls_laws.Wishart,
-    "centred Wishart": lambda scale, degrees: irls_laws.CentredWishart(scale, degrees, 1.0),
-    "Wishart difference": irls_laws.WishartDifference,
-}
-
-
-@pytest.mark.parametrize("kind", LAWS)
-def test_law_of_the_matrix_noise(kind):
-    d, scale, draws = 4, 1.7, 60_000
-    degrees = 0 if kind in ("Laplace", "Gaussian") else 40 if kind == "centred Wishart" else d + 1
-    law = LAWS[kind](scale, degrees)
-    G = law.matrix(d, 14, (draws,))
-    np.testing.assert_array_equal(G, np.swapaxes(G, -1, -2))
-    on, off = variances(kind, d, scale, degrees)
-    mean = degrees * scale**2 * np.eye(d) if kind == "Wishart" else np.zeros((d, d))
-    sd = np.where(np.eye(d), math.sqrt(on), math.sqrt(off))
-    assert (np.abs(G.mean(axis=0) - mean) < 5 * sd / math.sqrt(draws)).all()
-    # A variance is known to about 1.2 % (kurtosis at most nine: sqrt(8 / draws)); a scale 5 % off moves it by 10 %.
-    ratio = G.var(axis=0) / sd**2
-    assert (np.abs(ratio - 1) < 0.06).all()
-    assert not (np.abs(ratio / 1.05**2 - 1) < 0.06).all()
-    if kind != "Wishart":
-        level = math.sqrt((d * on + d * (d - 1) * off) / d)
-        assert law.level(d) == pytest.approx(level)
-    else:
-        assert law.level(d) == 0
-        assert np.linalg.eigvalsh(G)[:, 0].min() > 0
-
-
-@pytest.mark.parametrize("kind", ["Laplace", "Gaussian", "Wishart difference"])
-def test_law_in_one_dimension(kind):
-    """Kolmogorov and Smirnov accept the declared law at the 1e-4 level, and reject it at a scale 5 % off."""
-    law = LAWS[kind](1.3, 2)
-    drawn = law.matrix(1, 15, (200_000,)).ravel()
-    cdf = {
-        "Laplace": stats.laplace(scale=1.3),
-        "Gaussian": stats.norm(scale=1.3),
-        "Wishart difference": stats.laplace(scale=2 * 1.3**2),
-    }[kind].cdf
-    assert stats.kstest(drawn, cdf).pvalue > 1e-4
-    assert stats.kstest(drawn / 1.05, cdf).pvalue < 1e-4
-    assert stats.kstest(drawn * 1.05, cdf).pvalue < 1e-4
-
-
-def density(a, b, nodes=400):
-    """Density of W1 - W2 (m = 2, s = 1) at a matrix with eigenvalues a >= b, up to a constant, by quadrature."""
-    up, down = max(a, 0.0), max(-b, 0.0)
-    if b >= 0 or a <= 0:  # semidefinite: the integral is that of a Wishart density
-        return math.exp(-(abs(a) + abs(b)) / 2) * density_constant()
-    # U + diag(0, down) and U + diag(up, 0) positive semidefinite, U = (u, w; w, v)
-    return math.exp(-(up + down) / 2) * quadrant(lambda u, v: np.minimum(u * (v + down), (u + up) * v), nodes)
-
-
-@cache
-def mesh(nodes):
-    """Nodes u, v >= 0 and weights of an integral over 2 e^(-u - v); u = q^2 smooths a root at zero."""
-    q, w = np.polynomial.legendre.leggauss(nodes)
-    q, w = 3.5 * (q + 1), 3.5 * w  # up to q = 7, where e^-49 is left
-    u, v = np.meshgrid(q**2, q**2)
-    return u, v, 2 * np.exp(-u - v) * 4 * np.outer(q, q) * np.outer(w, w)
-
-
-def quadrant(square, nodes=400):
-    """Integral over u, v >= 0 of 2 sqrt(square) e^(-u - v)."""
-    u, v, measure = mesh(nodes)
-    return float((np.sqrt(square(u, v)) * measure).sum())
-
-
-@cache
-def density_constant():
-    return quadrant(lambda u, v: u * v)
-
-
-def at(V):
-    low, high = np.linalg.eigvalsh(V)
-    return density(high, low)
-
-
-def test_wishart_difference_costs_half_the_nuclear_norm():
-    """The theorem in two dimensions, by numerical integration of the density: never more, and almost as much."""
-    rng = np.random.default_rng(16)
-    assert density_constant() == pytest.approx(math.pi / 2, rel=1e-4)  # 2 Gamma(3/2)^2
-    for _ in range(60):
-        V, E = (M + M.T for M in rng.normal(size=(2, 2, 2)) * rng.choice([0.3, 1, 3], 2)[:, None, None])
-        loss = abs(math.log(at(V + E) / at(V)))
-        assert loss <= np.abs(np.linalg.eigvalsh(E)).sum() / 2 * (1 + 1e-3)
-    E = np.diag([1.0, -1.0])
-    losses = [math.log(at(N * E) / at((N + 1) * E)) for N in (0, 5, 50, 500)]
-    assert losses == sorted(losses)
-    assert 0.995 < losses[-1] <= 1 + 1e-6
-
-
-def test_wishart_difference_density_is_that_of_the_sampler():
-    """The share of draws that are positive definite, from the density that the test above integrates."""
-    G = irls_laws.WishartDifference(1.0, 3).matrix(2, 17, (200_000,))
-    share = (np.linalg.eigvalsh(G)[:, 0] > 0).mean()
-    # a > b, the eigenvalues, have a joint density proportional to g(a, b) (a - b)
-    x, w = np.polynomial.legendre.leggauss(32)
-    x, w = 20 * (x + 1), 20 * w
-    same = (
-        sum(
-            wi * wj * math.exp(-(xi + xj) / 2) * abs(xi - xj) / 2
-            for xi, wi in zip(x, w, strict=True)
-            for xj, wj in zip(x, w, strict=True)
-        )
-        * density_constant()
-    )
-    mixed = sum(
-        wi * wj * density(xi, -xj, 60) * (xi + xj)
-        for xi, wi in zip(x, w, strict=True)
-        for xj, wj in zip(x, w, strict=True)
-    )
-    exact = same / (2 * same + mixed)
-    assert abs(share - exact) < 4 * math.sqrt(exact * (1 - exact) / 200_000) + 2e-3
-
-
-def test_gaussian_loss_is_the_frobenius_norm():
-    """At the worst pair the log-ratio of the joint density of the released entries is normal with variance 2 rho."""
-    plan = irls.gaussian(unit(3), 1.2, cap=2.0, iterations=3)
-    E, sigma = np.diag([2.0, -2.0, 0.0]), plan.second.scale
-    G = plan.second.matrix(3, 18, (100_000,))
-    upper = np.triu_indices(3)
-    sd = np.where(upper[0] == upper[1], sigma, sigma / math.sqrt(2))
-    entries, shift = G[:, upper[0], upper[1]], E[upper]
-    loss = ((entries - shift) ** 2 / (2 * sd**2) - entries**2 / (2 * sd**2)).sum(axis=1)
-    rho = plan.ledger.spends[1].rho
-    assert rho == pytest.approx(1.2 / 6)
-    assert loss.mean() == pytest.approx(rho, abs=5 * math.sqrt(2 * rho / 100_000))
-    assert loss.var() == pytest.approx(2 * rho, rel=0.03)
 
 
 # --- plans and fits
@@ -738,116 +424,6 @@ def test_simulated_records():
     assert np.std(y - X @ theta) == pytest.approx(0.1, rel=0.02)
     assert X.std() == pytest.approx(1 / (math.sqrt(10) + 3), rel=0.01)
     assert ball.response == (-2.0, 2.0)
-
-
-# --- dpreg/mechanisms/chi_square.py
-
-
-def profile(eps, nu, a):
-    """E(1 - e^(eps - L))_+ in both directions, by quadrature of the densities."""
-    worst, constant = [], math.lgamma(nu / 2) + nu / 2 * math.log(2)
-    top = stats.chi2(nu).isf(1e-15) + a
-
-    def chi(u):
-        return math.exp((nu / 2 - 1) * math.log(u) - u / 2 - constant) if u > 0 else 0.0
-
-    for first, second in ((0.0, a), (a, 0.0)):
-
-        def excess(u, first=first, second=second):
-            return max(chi(u - first) - math.exp(eps) * chi(u - second), 0.0)
-
-        pieces = np.linspace(0, top, 41)
-        worst.append(
-            sum(
-                integrate.quad(excess, x, y, points=[a] if x < a < y else None, limit=400)[0]
-                for x, y in itertools.pairwise(pieces)
-            )
-        )
-    return max(worst)
-
-
-@pytest.mark.parametrize(
-    ("eps", "nu", "a"), [(0.5, 2, 1.0), (0.5, 4, 1.0), (1.0, 7.5, 2.0), (0.2, 20, 3.0), (2.0, 12, 5.0)]
-)
-def test_delta_is_the_hockey_stick(eps, nu, a):
-    assert chi_square.delta(eps, nu, a) == pytest.approx(profile(eps, nu, a), rel=1e-4)
-
-
-@pytest.mark.parametrize("d", [1, 3])
-def test_matrix_costs_what_the_number_costs(d):
-    """The mechanism itself: Wishart draws, their loss by the densities, against the one-dimensional delta."""
-    k, eps, draws = d + 5, 0.4, 200_000
-    law, rng = stats.wishart(k, np.eye(d)), np.random.default_rng(26)
-    z = np.zeros(d)
-    z[0] = 1.2
-    W = law.rvs(draws, random_state=rng).reshape(draws, d, d)
-    shifted = W + np.outer(z, z)
-    m = (k - d - 1) / 2
-    present = m * (np.linalg.slogdet(shifted)[1] - np.linalg.slogdet(W)[1]) * -1 + z @ z / 2
-    gone = W - np.outer(z, z)
-    possible = np.linalg.eigvalsh(gone)[:, 0] > 0
-    absent = np.full(draws, np.inf)
-    absent[possible] = m * (np.linalg.slogdet(W[possible])[1] - np.linalg.slogdet(gone[possible])[1]) - z @ z / 2
-    exact = chi_square.delta(eps, k - d + 1, 1.44)
-    shares = [np.maximum(-np.expm1(eps - loss), 0) for loss in (present, absent)]
-    worst = max(shares, key=np.mean)
-    assert worst.mean() == pytest.approx(exact, abs=4 * worst.std() / math.sqrt(draws))
-
-
-@given(st.floats(0, 3), st.floats(2, 200), st.floats(0.01, 10))
-@settings(max_examples=150, deadline=None)
-def test_delta_is_monotone(eps, nu, a):
-    base = chi_square.delta(eps, nu, a)
-    assert chi_square.delta(eps, nu, a * 1.1) >= base - 1e-10
-    assert chi_square.delta(eps, nu + 1, a) <= base + 1e-10
-    assert chi_square.delta(eps + 0.1, nu, a) <= base + 1e-10
-    assert 0 <= base <= 1
-
-
-@pytest.mark.parametrize(
-    ("eps", "delta", "least"), [(1.0, 1e-6, 43), (0.5, 1e-6, 86), (0.1, 1e-6, 844), (1.0, 1e-4, 26)]
-)
-def test_searches_stop_on_the_safe_side(eps, delta, least):
-    assert chi_square.least_freedom(eps, delta) == least
-    assert chi_square.delta(eps, least, 1.0) <= delta < chi_square.delta(eps, least - 1, 1.0)
-    shift = chi_square.largest_shift(eps, delta, least)
-    assert chi_square.delta(eps, least, shift) <= delta < chi_square.delta(eps, least, shift * (1 + 1e-6))
-    assert chi_square.delta(eps, chi_square.least_freedom(eps, delta, 0.3), 0.3) <= delta
-
-
-def test_many_degrees_become_gaussian():
-    """A chi-square with many degrees is normal: its spread over the shift tends to the exact Gaussian calibration."""
-    sigma = accounting.gaussian_deviation(1.0, 1.0, 1e-6)
-    excess = [math.sqrt(2 * nu) / chi_square.largest_shift(1.0, 1e-6, nu) / sigma - 1 for nu in (1e3, 1e5, 1e7)]
-    assert 0 < excess[2] < excess[1] / 5 < excess[0] / 25
-
-
-@pytest.mark.parametrize(
-    ("eps", "delta", "freedom"), [(1.0, 1e-12, 2), (1.0, 1e-8, 2), (0.1, 1e-13, 2.5), (2.0, 1e-9, 4)]
-)
-def test_small_shifts_are_found_on_the_safe_side(eps, delta, freedom):
-    shift = chi_square.largest_shift(eps, delta, freedom)
-    assert chi_square.delta(eps, freedom, shift) <= delta < chi_square.delta(eps, freedom, shift * (1 + 1e-6))
-    if freedom == 2:  # 1 - exp(-shift / 2)
-        assert shift == pytest.approx(2 * delta, rel=1e-6)
-
-
-@pytest.mark.parametrize(("eps", "freedom"), [(0.8, 60), (2.0, 9), (0.0, 30)])
-def test_replaced_row(eps, freedom):
-    """Never below the exact delta for orthogonal rows, a pair of independent numbers of which one moves each way."""
-    bound = chi_square.replaced(eps, freedom, 1.0)
-    assert bound == pytest.approx((1 + math.exp(eps / 2)) * profile(eps / 2, freedom, 1.0), rel=1e-4)
-    assert chi_square.replaced(2000.0, freedom, 1.0) == 1.0
-    # on the diagonal alone (post-processing): chi-squares, one moved up and one down
-    chi, grid = stats.chi2(freedom), np.linspace(0, freedom + 25 * math.sqrt(freedom), 2001)
-    present, absent = chi.pdf(grid - 1), chi.pdf(grid)
-    excess = np.maximum(np.outer(present, absent) - math.exp(eps) * np.outer(absent, present), 0)
-    assert excess.sum() * (grid[1] - grid[0]) ** 2 <= bound * (1 + 1e-3)
-
-
-def test_replacing_costs_both():
-    eps, delta = chi_square.halved(0.8, 1e-6)
-    assert (2 * eps, (1 + math.exp(eps)) * delta) == pytest.approx((0.8, 1e-6), rel=1e-12)
 
 
 def test_warning_is_the_only_one():

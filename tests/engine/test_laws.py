@@ -8,21 +8,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy import stats
 from scipy.spatial import distance
 
+from dpreg.checks import InputError
+from dpreg.pipeline import repair
+from dpreg.pipeline.budget import Budget
 from dpreg.pipeline.domain import Ball, Box
 from dpreg.pipeline.laws import Scales, certify, functional, unit_scales
-from dpreg.pipeline.sensitivity import printed_linear
+from dpreg.pipeline.objective import TAYLOR, merge
+from dpreg.pipeline.objective import logistic as quadratic
+from dpreg.pipeline.release import perturb, release
+from dpreg.pipeline.sensitivity import closed_form, printed_linear
+from dpreg.pipeline.solve import minimise
+from dpreg.pipeline.surrogates import chebyshev
+from tests.engine import labelled
+from tests.engine.spaces import CONVENTIONS, KINDS, domains
 
 PROPERTY = settings(deadline=None, derandomize=True, max_examples=40)
-CONVENTIONS = ("monomial", "ordered", "copied", "triangle")
-
-
-def domains(d):
-    for intercept in (False, True):
-        yield Box(-np.ones(d), np.ones(d), (-1, 1), intercept=intercept)
-        yield Box(-np.ones(d), np.ones(d), (-1, 1), intercept=intercept, corner=True)
-        yield Ball(np.zeros(d), 1.0, (-1, 1), intercept=intercept)
 
 
 @st.composite
@@ -180,3 +183,79 @@ def test_scales_cannot_be_written():
     scales = Scales(mine, np.ones(2))
     mine[:] = 0.0  # after the price has been asked, say
     assert (scales.M == 1).all()
+
+
+# --- the functional mechanism for labels
+
+
+def mechanism(X, y, domain, epsilon, seed, q=TAYLOR):
+    scales = functional(domain, epsilon, loss=q)
+    return minimise(repair.bound(release(quadratic(X, y, domain, q), scales, seed).objective, scales))
+
+
+@pytest.mark.parametrize("q", [TAYLOR, chebyshev(4.0)])
+def test_no_noise_gives_the_truncated_minimiser(q):
+    Z, y = labelled.records(3, n=500)
+    domain = labelled.space("box", 3, intercept=True)
+    quiet = mechanism(Z[:, 1:], y, domain, 1e9, 1, q)
+    np.testing.assert_allclose(quiet, minimise(quadratic(Z[:, 1:], y, domain, q)), rtol=1e-5, atol=1e-6)
+
+
+def test_clipping_seed_and_shards():
+    Z, y = labelled.records(5, n=400)
+    X, domain = Z[:, 1:].copy(), labelled.space("corner", 3)
+    X[0] = 7.0
+    clipped = X.copy()
+    clipped[0] = 1.0
+    one, twin, again = (mechanism(rows, y, domain, 1.0, 9) for rows in (X, clipped, X))
+    np.testing.assert_array_equal(one, twin)
+    np.testing.assert_array_equal(one, again)
+    assert (mechanism(X, y, domain, 1.0, 10) != one).all()
+    whole, parts = quadratic(X, y, domain), [quadratic(X[a:b], y[a:b], domain) for a, b in ((0, 150), (150, 400))]
+    np.testing.assert_allclose(merge(parts).M, whole.M)
+    np.testing.assert_allclose(merge(parts).v, whole.v)
+    with pytest.raises(InputError, match="different losses"):
+        parts[0] + quadratic(X, y, domain, chebyshev(3.0))
+
+
+@pytest.mark.parametrize("q", [TAYLOR, chebyshev(5.0)])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("intercept", [False, True])
+def test_ledger_total_is_the_declared_budget(q, kind, intercept):
+    Z, y = labelled.records(6, n=50)
+    domain, budget = labelled.space(kind, 3, intercept), Budget(0.7)
+    out = release(quadratic(Z[:, 1:], y, domain, q), functional(domain, 0.7, loss=q), 1, budget=budget)
+    assert out.ledger.epsilon == pytest.approx(0.7, rel=1e-12)
+    assert budget.remaining == pytest.approx(0.0, abs=1e-12)
+
+
+def test_noise_has_the_declared_scale():
+    """Mean |noise| of 40,000 Laplace draws over its scale has standard deviation 1/200, and five per cent is ten."""
+    domain, f = labelled.space("corner", 2), quadratic([[1.0, 0.2], [0.3, 0.4]], [1, 0], labelled.space("corner", 2))
+    scales = functional(domain, 0.5, loss=TAYLOR)
+    Delta = closed_form(domain, "triangle", loss=TAYLOR)
+    noisy = perturb(f, scales, 3, draws=(40_000,))
+    for drawn in (noisy.M[:, 0, 0] - f.M[0, 0], noisy.M[:, 0, 1] - f.M[0, 1], noisy.v[:, 1] - f.v[1]):
+        ratio = np.abs(drawn).mean() / (Delta / 0.5)
+        assert abs(ratio - 1) < 4 / 200  # wrong once in 15,000 times
+        assert stats.kstest(drawn, "laplace", args=(0, Delta / 0.5)).pvalue > 1e-4
+        for off in (0.95, 1.05):
+            assert abs(ratio / off - 1) > 4 / 200
+
+
+def test_quadratic_chosen_after_the_release():
+    """(8q M, v) with repairs that scale along has the minimiser theta / (8q)."""
+    Z, y = labelled.records(8, n=2000)
+    domain, q = labelled.space("box", 3, True), chebyshev(5.0)
+    scales = functional(domain, 0.5, loss=TAYLOR)
+    noisy = perturb(quadratic(Z[:, 1:], y, domain), scales, 2, draws=(50,))
+    factor = q.square / TAYLOR.square
+    after = perturb(quadratic(Z[:, 1:], y, domain), scales, 2, draws=(50,))
+    after = type(after)(factor * after.M, after.v, after.c)
+    scaled = Scales(factor * scales.M, scales.v)
+    np.testing.assert_allclose(
+        minimise(repair.bound(after, scaled)), minimise(repair.bound(noisy, scales)) / factor, rtol=1e-8, atol=1e-10
+    )
+    exact = quadratic(Z[:, 1:], y, domain, q)
+    np.testing.assert_allclose(factor * quadratic(Z[:, 1:], y, domain).M, exact.M)
+    assert certify(scaled, domain, loss=q) == pytest.approx(0.5)

@@ -6,18 +6,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from test_domain import records, wrappings
+from sklearn.linear_model import LinearRegression
 
 from dpreg.checks import InputError
 from dpreg.pipeline.domain import BLOCK, Ball, Box
 from dpreg.pipeline.laws import functional
-from dpreg.pipeline.objective import Quadratic, from_gram, linear, merge
+from dpreg.pipeline.objective import TAYLOR, Quadratic, from_gram, linear, merge
+from dpreg.pipeline.objective import logistic as quadratic
 from dpreg.pipeline.release import release
 from dpreg.pipeline.repair import ridge, trim
 from dpreg.pipeline.solve import minimise
+from dpreg.pipeline.surrogates import chebyshev, least_squares
+from tests.engine import labelled
+from tests.engine.records import records, wrappings
 
 PROPERTY = settings(deadline=None, derandomize=True, max_examples=60)
-
 small = st.floats(-5, 5, allow_subnormal=False)
 
 
@@ -198,3 +201,19 @@ def test_other_operands_are_not_objectives():
         f + 1
     with pytest.raises(TypeError):
         f - "f"
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 10_000), st.sampled_from([TAYLOR, chebyshev(3.0), least_squares(6.0)]), st.booleans())
+def test_truncated_is_least_squares(seed, q, intercept):
+    Z, y = labelled.records(seed, n=50, d=3)
+    domain = labelled.space("box", 3, intercept)
+    X = Z[:, 1:]
+    theta = minimise(quadratic(X, y, domain, q))
+    ols = LinearRegression(fit_intercept=intercept).fit(X, 2 * y - 1)
+    wanted = np.r_[ols.intercept_, ols.coef_] if intercept else ols.coef_
+    np.testing.assert_allclose(theta, wanted / (4 * q.square), rtol=1e-8, atol=1e-10)
+    rows = Z if intercept else X
+    np.testing.assert_array_equal(rows @ theta > 0, ols.predict(X) > 0)
+    if q is TAYLOR:
+        np.testing.assert_allclose(theta, 4 * np.linalg.lstsq(rows, y - 0.5, rcond=None)[0], rtol=1e-8, atol=1e-10)

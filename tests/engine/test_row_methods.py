@@ -1,142 +1,20 @@
-"""Methods that read rows, and scores of labels: the sweep gives what a plain loop over the rows gives."""
-
-import math
+"""Methods that read rows: the sweep gives what a plain loop over the rows gives."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import log_loss, roc_auc_score
 
 from dpreg import noise
-from dpreg.checks import InputError
 from dpreg.mechanisms import filter_priority, grid, histogram
 from dpreg.mechanisms.objective_perturbation import objective_perturbation
-from dpreg.pipeline import logistic, solve, surrogates
+from dpreg.pipeline import logistic
 from dpreg.pipeline.domain import Ball, Box
-from dpreg.pipeline.laws import functional
-from dpreg.pipeline.objective import TAYLOR, linear
-from dpreg.pipeline.objective import logistic as stand_in
-from dpreg.pipeline.release import perturb
-from dpreg.pipeline.repair import lift, trim
-from dpreg.sweeps import row_methods, scores, splits
-from dpreg.sweeps.experiment import CrossValidation, Holdout, functional_mechanism, mechanism, no_privacy, sweep
-from dpreg.sweeps.methods import RowMethod, method_generator
-
-BOX = Box([0, 0, 0], [1, 9, 1], (0, 1), intercept=True)
-OF_LABELS = ("misclassified", "logistic", "auc")
-
-
-def data(n=400, seed=0):
-    rng = np.random.default_rng(seed)
-    X = np.column_stack([rng.integers(0, 2, n), rng.integers(0, 10, n), rng.random(n)]).astype(float)
-    return X, (rng.random(n) < 1 / (1 + np.exp(-2 * X[:, 0] + 0.4 * X[:, 1] - 0.5))).astype(float)
-
-
-X, Y = data()
-VALUES = [2, 10, None]
-
-
-def run(methods, protocol=None, epsilons=(0.5, 4.0), metrics=OF_LABELS, **options):
-    protocol = CrossValidation(2, 3) if protocol is None else protocol
-    return sweep(X, Y, BOX, methods, epsilons, protocol, **{"random_state": 7, "metrics": metrics} | options)
-
-
-def each_split(protocol, seed=7):
-    """Repeat, fold, and which records train, drawn as the docstrings say."""
-    for repeat in range(protocol.repeats):
-        labels = protocol.labels(len(Y), noise.spawn(seed, repeat, 0))
-        for fold in protocol.tested:
-            yield repeat, fold, (labels >= 0) & (labels != fold), labels == fold
-
-
-def of(frame, repeat, fold, metric):
-    part = frame[(frame["repeat"] == repeat) & (frame["fold"] == fold) & (frame["metric"] == metric)]
-    return part["value"].to_numpy()
-
-
-@pytest.mark.parametrize("protocol", [CrossValidation(2, 3), CrossValidation(2, 3, rate=0.4), Holdout(3)], ids=str)
-def test_scores_without_privacy_are_scikit_learns_on_the_same_rows(protocol):
-    frame = run([row_methods.logistic_regression("m")], protocol)
-    Z, _ = BOX.scale(X, Y)
-    for repeat, fold, train, test in each_split(protocol):
-        model = LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-10, max_iter=10_000).fit(Z[train], Y[train])
-        chance = model.predict_proba(Z[test])[:, 1]
-        assert of(frame, repeat, fold, "misclassified") == pytest.approx(np.mean((chance > 0.5) != Y[test]), abs=1e-12)
-        assert of(frame, repeat, fold, "logistic") == pytest.approx(log_loss(Y[test], chance), rel=1e-5)
-        assert of(frame, repeat, fold, "auc") == pytest.approx(roc_auc_score(Y[test], chance), abs=1e-3)
-    assert np.isinf(frame["epsilon"]).all()
-    assert len(frame) == 3 * protocol.repeats * len(protocol.tested)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_the_area_is_scikit_learns_ties_included(seed):
-    rng = np.random.default_rng(seed)
-    Z, y = rng.integers(0, 4, (60, 2)).astype(float), rng.integers(0, 2, 60).astype(float)
-    theta = rng.normal(size=(3, 4, 2)).round()
-    found = scores.auc(theta, Z, y)
-    assert found.shape == (3, 4)
-    for index in np.ndindex(3, 4):
-        assert found[index] == pytest.approx(roc_auc_score(y, Z @ theta[index]), abs=1e-12)
-    np.testing.assert_allclose(scores.auc(3 * theta, Z, y), found)
-
-
-def test_subsets_have_their_rate_and_change_with_the_partition():
-    protocol = CrossValidation(1, 5, rate=0.3)
-    rng = np.random.default_rng(0)
-    drawn = np.array([protocol.labels(200, rng) for _ in range(2000)])
-    assert ((drawn >= 0).sum(axis=1) == 60).all()
-    assert (np.array([(drawn == fold).sum(axis=1) for fold in range(5)]) == 12).all()
-    share = (drawn >= 0).mean(axis=0)  # of each record: five standard errors
-    assert np.abs(share - 0.3).max() < 5 * math.sqrt(0.3 * 0.7 / 2000)
-    whole, full = CrossValidation(1, 5).labels(200, np.random.default_rng(3)), CrossValidation(1, 5, 1.0)
-    np.testing.assert_array_equal(whole, full.labels(200, np.random.default_rng(3)))
-
-
-def test_a_subset_is_trained_and_tested_on_alone():
-    protocol = CrossValidation(2, 3, rate=0.5)
-    frame = run([no_privacy("m")], protocol, metrics=("mse",))
-    Z, t = BOX.scale(X, Y)
-    for repeat, fold, train, test in each_split(protocol):
-        assert train.sum() + test.sum() == 200
-        theta = np.linalg.lstsq(Z[train], t[train])[0]
-        assert of(frame, repeat, fold, "mse") == pytest.approx(np.mean((Z[test] @ theta - t[test]) ** 2) / 4, rel=1e-9)
-
-
-@pytest.mark.parametrize(
-    "loss", [TAYLOR, surrogates.least_squares(3.0), surrogates.chebyshev(4.0)], ids=["T", "L", "C"]
-)
-def test_the_quadratic_of_a_loss_is_that_of_the_training_rows(loss):
-    seen = []
-
-    def spy(train, epsilons, rng):
-        seen.append(train)
-        return np.zeros((3, 1, BOX.p))
-
-    method = no_privacy("m", loss=loss)
-    run([type(method)("m", spy, False, loss)])
-    expected = [stand_in(X[train], Y[train], BOX, loss) for *_, train, _ in each_split(CrossValidation(2, 3))]
-    for k, f in enumerate(expected):
-        found = seen[k // 3][k % 3, 0]
-        assert (found.domain, found.loss) == (f.domain, f.loss)
-        np.testing.assert_allclose(found.M, f.M, rtol=1e-10, atol=1e-10)
-        np.testing.assert_allclose(found.v, f.v, rtol=1e-10, atol=1e-10)
-        assert found.c == pytest.approx(f.c, rel=1e-12)
-
-
-def test_the_mechanism_for_labels_step_by_step():
-    law, epsilons = functional(BOX, 1.0, loss=TAYLOR), np.array([0.5, 4.0])
-    method = mechanism("tight", BOX, law, loss=TAYLOR)
-    frame = run([method], Holdout(1), metrics=("misclassified",))
-    ((_, _, train, test),) = each_split(Holdout(1))
-    rng = method_generator(noise.seed_sequence(7), 0, method)
-    f = stand_in(X[train], Y[train], BOX)[None, None]
-    theta = solve.minimise(lift(perturb(f, law.times(1 / epsilons), rng), law.times(1 / epsilons)))[0]
-    Z, _ = BOX.scale(X, Y)
-    expected = [np.mean((Z[test] @ one > 0) != Y[test]) for one in theta]
-    np.testing.assert_allclose(of(frame, 0, 0, "misclassified"), expected, atol=1e-12)
-    printed = functional_mechanism("p", BOX, sensitivity="printed", convention="copied", loss=TAYLOR)
-    assert printed.loss == TAYLOR
+from dpreg.pipeline.repair import trim
+from dpreg.sweeps import row_methods
+from dpreg.sweeps.experiment import Holdout, sweep
+from dpreg.sweeps.methods import method_generator
+from tests.engine.binary import BOX, VALUES, X, Y, each_split, of, run
 
 
 def test_objective_perturbation_is_that_of_the_training_rows():
@@ -236,27 +114,6 @@ def test_histograms_lose_their_noise_and_keep_their_grid_as_epsilon_grows():
     assert (np.abs(value["d"] / value["none"] - 1) > 1e-4).any()
 
 
-def test_the_finest_grid_for_whole_numbers():
-    assert grid.whole(Box([0.5, -2.0, 0.0], [2.5, 2.0, 0.9], (0.0, 1.0))) == (2, 5, 1)
-
-
-def test_a_slow_method_takes_part_in_its_partitions_only():
-    slow = row_methods.objective_perturbation("op", repeats=1)
-    frame = run([no_privacy("m", loss=TAYLOR), slow], CrossValidation(4, 3), metrics=("misclassified",))
-    assert frame[frame["method"] == "op"]["repeat"].unique().tolist() == [0]
-    assert frame[frame["method"] == "m"]["repeat"].nunique() == 4
-    whole = run([row_methods.objective_perturbation("op")], CrossValidation(4, 3), metrics=("misclassified",))
-    part = whole[whole["repeat"] == 0].reset_index(drop=True)
-    pd.testing.assert_frame_equal(frame[frame["method"] == "op"].reset_index(drop=True), part, check_exact=True)
-
-
-def test_partitions_without_a_method_are_left_out():
-    frame = run(
-        [row_methods.objective_perturbation("op", repeats=2)], CrossValidation(4, 3), metrics=("misclassified",)
-    )
-    assert frame["repeat"].unique().tolist() == [0, 1]
-
-
 @pytest.mark.slow
 def test_workers_change_nothing_for_methods_that_read_rows():
     methods = [
@@ -268,33 +125,8 @@ def test_workers_change_nothing_for_methods_that_read_rows():
     pd.testing.assert_frame_equal(run(methods, jobs=1), run(methods, jobs=2), check_exact=True)
 
 
-def test_metrics_come_in_the_order_asked_and_may_be_mixed():
-    frame = run([no_privacy("m")], metrics=("auc", "mse"))
-    assert frame["metric"].unique().tolist() == ["auc", "mse"]
-    f = linear(X, Y, BOX)
-    assert f.p == 4
-    with pytest.raises(InputError, match="labels"):
-        sweep(X, Y + 0.5, BOX, [no_privacy("m")], [1.0], Holdout(1), metrics=("misclassified",))
-
-
-def test_coefficients_of_another_shape_are_refused():
-    method = RowMethod("odd", lambda partition, epsilons, rng: np.zeros((1, len(epsilons), 9)))
-    with pytest.raises(InputError, match="'odd' returned coefficients of shape"):
-        run([method])
-
-
 def test_a_ball_will_do_for_what_needs_no_grid():
     ball = Ball([0.5, 4.5, 0.5], 6.0, (0, 1), intercept=True)
     methods = [row_methods.logistic_regression(), row_methods.objective_perturbation()]
     frame = sweep(X, Y, ball, methods, [1.0], Holdout(2), metrics=("misclassified",))
     assert (frame["value"] < 0.5).all()
-
-
-def test_partition_gives_each_record_to_one_side():
-    table, labels = BOX.table(X, Y), CrossValidation(1, 4).labels(len(Y), np.random.default_rng(1))
-    partition = splits.Partition(X, Y, table, BOX, labels, (0, 1, 2, 3))
-    assert partition.sizes.tolist() == [100] * 4
-    tested = [Z for Z, _ in partition.test_rows]
-    trained = [rows for rows, _ in partition.training_rows()]
-    assert [len(rows) for rows in tested] == [100] * 4
-    assert [len(rows) for rows in trained] == [300] * 4

@@ -10,11 +10,8 @@ from dpreg.pipeline.domain import Box
 from dpreg.pipeline.objective import TAYLOR
 from dpreg.sweeps import row_methods
 from dpreg.sweeps.experiment import CrossValidation, Holdout, functional_mechanism, no_privacy, sweep
-from dpreg.sweeps.methods import RowMethod, plan
 from dpreg.sweeps.splits import draw
 from dpreg.sweeps.views import View, survey
-from lib.data.census import above, census
-from lib.papers import zhang
 
 rng = np.random.default_rng(5)
 N, D = 400, 4
@@ -114,32 +111,3 @@ def test_the_basis_makes_the_scaled_records(corner, intercept):
     np.testing.assert_allclose(
         domain.centred.table(X, Y[:, 0]) @ domain.basis.T, domain.table(X, Y[:, 0]), rtol=1e-12, atol=1e-12
     )
-
-
-def test_panels_take_their_columns_by_name():
-    people = census("US", 3000)
-    some, protocol = [census("US", 3000, attributes=k) for k in (5, 11, 14)], CrossValidation(2)
-    some = [*some, above(people, 50_000)]
-    whole = []
-    for number, data in enumerate(some):
-        label = data.response_name == "above"
-        metric = "misclassified" if label else "mse"
-        lines = [(data.box(), [no_privacy("plain", loss=TAYLOR) if label else no_privacy("plain")])]
-        whole.append(zhang.Panel(data, lines, [1.0], metric, {"panel": number}))
-    found = zhang.run(whole, protocol, random_state=2)
-    for number, panel in enumerate(whole):
-        alone = zhang.run([panel], protocol, random_state=2)["value"]
-        together = found[found["panel"] == number]["value"]
-        np.testing.assert_allclose(together, alone, rtol=1e-9)
-
-
-def test_tasks_hold_every_method_of_every_partition_once():
-    by_rows = [RowMethod(name, print, repeats=k) for name, k in (("a", 3), ("b", 1), ("c", None))]
-    some = [no_privacy("x"), *by_rows, no_privacy("y")]
-    for jobs, alike in ((1, None), (2, None), (2, [0, "same", 1, "same", 2])):
-        tasks = plan(some, 5, jobs, alike)
-        pairs = sorted((repeat, k) for repeat, chosen in tasks for k in chosen)
-        assert pairs == [(repeat, k) for repeat in range(5) for k, one in enumerate(some) if one.takes_part(repeat)]
-    assert plan(some, 5, 2)[0] == (0, [2]), "the method with the fewest partitions is not first"
-    assert [0, 1] not in [chosen for _, chosen in plan(some, 5, 2)], "a method that reads rows shares a task"
-    assert (0, [1, 3]) in plan(some, 5, 2, [0, "same", 1, "same", 2])

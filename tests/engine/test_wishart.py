@@ -21,7 +21,7 @@ from dpreg.mechanisms.wishart import (
 from dpreg.pipeline import repair
 from dpreg.pipeline.budget import Budget
 from dpreg.pipeline.domain import Ball, Box
-from dpreg.pipeline.laws import certify, unit_scales
+from dpreg.pipeline.laws import certify
 from dpreg.pipeline.objective import SQUARED, TAYLOR, Quadratic, linear, logistic
 from dpreg.pipeline.release import perturb, price, release
 from dpreg.pipeline.solve import minimise
@@ -256,6 +256,7 @@ def test_withholding_the_square_of_the_response_buys_nothing():
 
 # --- the law
 
+
 DRAWS = 400_000
 
 
@@ -430,58 +431,3 @@ def test_nuclear_ratio_by_drawing():
 def test_nuclear_ratio_obeys_the_theorem(m):
     assert 0.5 + 1 / (m * (m + 1)) - 1e-9 <= nuclear_ratio(m) <= 1 + 1e-9
     assert m == 1 or nuclear_ratio(m) < nuclear_ratio(m - 1)
-
-
-# --- repair.lift
-
-
-@given(st.lists(st.floats(-1e3, 1e3), min_size=3, max_size=3), st.floats(1e-2, 1e3))
-@settings(max_examples=100, deadline=None)
-def test_lift(eigenvalues, level):
-    rng = np.random.default_rng(3)
-    Q, v = np.linalg.qr(rng.normal(size=(3, 3)))[0], rng.normal(size=3)
-    noisy = Quadratic(Q @ np.diag(eigenvalues) @ Q.T, v, np.array(0.0))
-    law = WishartDifference(np.ones(4), 1.0)
-    lifted = repair.lift(noisy, law.times(level / law.level))
-    np.testing.assert_allclose(repair.lift(noisy, law, level / float(law.level)).M, lifted.M)
-    assert np.linalg.eigvalsh(lifted.M)[0] >= 2 * level * (1 - 1e-9)
-    values = np.maximum(eigenvalues, 0)
-    expected = Q @ (values / (values**2 + level**2) * (Q.T @ v)) / -2
-    np.testing.assert_allclose(minimise(lifted), expected, atol=1e-7 * (1 + np.abs(expected).max()))
-    assert np.linalg.norm(minimise(lifted)) <= np.linalg.norm(v) / (4 * level) * (1 + 1e-9)
-
-
-def test_lift_minimises_the_expected_squared_gradient():
-    """At a positive definite M: the mean of |2 (M - E) theta + v - e|^2 over the noise is smallest at the solution."""
-    rng, p = np.random.default_rng(1), 3
-    M, v = np.diag([5.0, 3.0, 2.0]), np.array([-4.0, 1.0, 3.0])
-    law = WishartDifference(np.ones(p + 1), 0.2)
-    zero = Quadratic(np.zeros((p, p)), np.zeros(p), np.array(0.0))
-    E = perturb(zero, law, 1, draws=(100_000,))
-
-    def mean(theta):
-        return (np.linalg.norm(2 * (M - E.M) @ theta + v - E.v, axis=1) ** 2).mean()
-
-    best = minimise(repair.lift(Quadratic(M, v, np.array(0.0)), law))
-    step = 0.1 * rng.normal(size=(20, p))
-    assert all(mean(best + s) > mean(best) for s in step)
-
-
-def test_lift_uses_weights():
-    f = Quadratic(np.array([[2.0, 1.0], [1.0, 9.0]]), np.array([1.0, 3.0]), np.array(0.0))
-    D = np.diag([2.0, 0.5])
-    inner = repair.lift(Quadratic(D @ f.M @ D, D @ f.v, f.c), WishartDifference(np.ones(3), 3.0))
-    outer = repair.lift(f, WishartDifference([7.0, 2.0, 0.5], 3.0))
-    np.testing.assert_allclose(minimise(outer), D @ minimise(inner))
-    assert outer.domain is None
-
-
-@pytest.mark.parametrize("convention", ["copied", "triangle", "monomial"])
-def test_lift_knows_the_level_of_laplace_noise(convention):
-    """The root mean square eigenvalue of the noise, measured, is where the coefficient is half of v / level."""
-    law = unit_scales(convention, 3, public_count=True)
-    zero = Quadratic(np.zeros((3, 3)), np.zeros(3), np.array(0.0))
-    values = np.linalg.eigvalsh(perturb(zero, law, 1, draws=(200_000,)).M)
-    level = math.sqrt((values**2).mean())
-    lifted = repair.lift(Quadratic(-np.eye(3), np.zeros(3), np.array(0.0)), law)
-    np.testing.assert_allclose(lifted.M, 2 * level * np.eye(3), rtol=0.01)

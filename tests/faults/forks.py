@@ -36,7 +36,7 @@ def foreign(files):
                 names.update(alias.name for alias in node.names)
             elif isinstance(node, ast.ImportFrom):
                 names.update([node.module, *(f"{node.module}.{alias.name}" for alias in node.names)])
-    ours = {"dpreg", "lib", "tools", "benchmarks", *(file.stem for file in files)}
+    ours = {*PARTS, "tools", "benchmarks", *(file.stem for file in files)}
     return sorted(name for name in names if name.partition(".")[0] not in ours | sys.stdlib_module_names)
 
 

@@ -5,7 +5,7 @@ MUTANTS = {
         "dpreg.checks.within_reach",
         "if not 1 / reach <= number <= reach:",
         "if False:",
-        "test_estimators.py -k reason",
+        "test_private.py -k reason",
     ),
     "budgets beyond floats pass in an array": (
         "dpreg.checks.epsilons",

@@ -23,7 +23,7 @@ MUTANTS = {
         "dpreg.mechanisms.grid._values",
         "(place + (1 - exact) / 2)",
         "(place + 0 * (1 - exact) / 2)",
-        "test_histogram.py -k 'points or nearest'",
+        "test_grid.py -k 'points or nearest'",
     ),
     "constant counted twice": (
         "dpreg.mechanisms.histogram.NoisyGrid._parts",
@@ -41,31 +41,31 @@ MUTANTS = {
         "dpreg.mechanisms.filter_priority.passing",
         "/ (1 + alpha)\n",
         "* 2 / (1 + alpha)\n",
-        "test_histogram.py -k 'passing or binomial'",
+        "test_filter_priority.py -k 'passing or binomial'",
     ),
     "survivors one above the level": (
         "dpreg.mechanisms.filter_priority.survivors",
         "excess = level - 1 + rng",
         "excess = level + rng",
-        "test_histogram.py -k simulated",
+        "test_filter_priority.py -k simulated",
     ),
     "non-empty cells drawn as empty": (
         "dpreg.mechanisms.filter_priority.survivors",
         'ranks, side="right")',
         'ranks - 1, side="left")',
-        "test_histogram.py -k 'simulated or binomial or can_pass'",
+        "test_filter_priority.py -k 'simulated or binomial or can_pass'",
     ),
     "more empty cells drawn than pass": (
         "dpreg.mechanisms.filter_priority.survivors",
         "math.log1p(-passing(alpha, level))",
         "-passing(alpha, level) / (1 - passing(alpha, level))",
-        "test_histogram.py -k 'joint_law'",
+        "test_filter_priority.py -k 'joint_law'",
     ),
     "non-empty cells first": (
         "dpreg.mechanisms.filter_priority.survivors",
         "order = np.argsort(codes)",
         "order = np.arange(len(codes))",
-        "test_histogram.py -k 'survivors_are_sorted or summary_is_sorted'",
+        "test_filter_priority.py -k 'survivors_are_sorted or summary_is_sorted'",
     ),
     "counts that can be written to": (
         "dpreg.mechanisms.histogram.Histogram.__post_init__",
@@ -77,6 +77,6 @@ MUTANTS = {
         "dpreg.mechanisms.filter_priority.priority",
         "np.maximum(v[kept], rank[order[size]])",
         "v[kept]",
-        "test_histogram.py -k priority",
+        "test_filter_priority.py -k 'priority_by_hand or unbiased'",
     ),
 }

@@ -5,7 +5,7 @@ MUTANTS = {
         "dpreg.attacks.inversion.accuracies",
         "likely + _log(who.prior), who",
         "likely + _log(sensitive.prior), who",
-        "test_measures.py -k by_hand",
+        "test_attacked_fits.py -k by_hand",
     ),
     "attack without its prior": (
         "dpreg.attacks.inversion.scores",

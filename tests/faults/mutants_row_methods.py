@@ -5,25 +5,25 @@ MUTANTS = {
         "dpreg.sweeps.splits.Partition.training",
         "            yield self.used & (self.labels != fold)\n",
         "            yield self.labels == self.labels\n",
-        "test_row_methods.py -k scikit_learns_on_the_same_rows",
+        "test_scores.py -k scikit_learns_on_the_same_rows",
     ),
     "the linear term of another loss kept": (
         "dpreg.sweeps.splits.Partition.train",
         "loss.cross / SQUARED.cross * v",
         "v",
-        "test_row_methods.py -k quadratic_of_a_loss",
+        "test_experiment.py -k quadratic_of_a_loss",
     ),
     "records left out are tested all the same": (
         "dpreg.sweeps.splits.CrossValidation.labels",
         "np.where(order < round(self.rate * n), order % self.folds, UNUSED)",
         "np.where(order < round(self.rate * n), order % self.folds, 0)",
-        "test_row_methods.py -k subset",
+        "test_splits.py -k subset",
     ),
     "ties count as wins": (
         "dpreg.sweeps.scores.auc",
         "rankdata(score)",
         'rankdata(score, "max")',
-        "test_row_methods.py -k ties",
+        "test_scores.py -k ties",
     ),
     "the grid knows all records": (
         "dpreg.sweeps.row_methods._on_cells.fit",
@@ -47,6 +47,6 @@ MUTANTS = {
         "dpreg.sweeps.methods._among",
         "repeats is None or repeat < repeats",
         "True",
-        "test_row_methods.py -k takes_part",
+        "test_methods.py -k takes_part",
     ),
 }

@@ -5,13 +5,13 @@ MUTANTS = {
         "lib.papers.timing.fit_times",
         "times.min(axis=0)",
         "times.max(axis=0)",
-        "test_zhang_time.py -k shortest",
+        "test_timing.py -k shortest",
     ),
     "one seed for all runs": (
         "lib.papers.timing.fit_times",
         "rng = noise.spawn(root, run, k)",
         "rng = noise.spawn(root, 0, 0)",
-        "test_zhang_time.py -k shortest",
+        "test_timing.py -k shortest",
     ),
     "passes not counted": (
         "lib.papers.timing.passes.blocks",

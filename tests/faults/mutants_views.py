@@ -35,7 +35,7 @@ MUTANTS = {
         "dpreg.sweeps.methods.plan",
         "[k for k in some if methods[k].takes_part(repeat)]",
         "some",
-        "test_views.py -k tasks",
+        "test_methods.py -k tasks",
     ),
     "fits in each other's place": (
         "dpreg.sweeps.scores._labels",
@@ -47,7 +47,7 @@ MUTANTS = {
         "dpreg.mechanisms.grid.Grid.codes",
         "(part - low) * (cells - exact) / (high - low)",
         "(part - low) / (high - low) * (cells - exact)",
-        "test_histogram.py -k edges",
+        "test_grid.py -k edges",
     ),
     "label of the wrong row of cells": (
         "dpreg.mechanisms.histogram.NoisyGrid._logistic_sums",
@@ -59,6 +59,6 @@ MUTANTS = {
         "dpreg.pipeline.repair.trim",
         "level[..., None] + FLAT * np.abs(values).max(axis=-1, keepdims=True)",
         "level[..., None]",
-        "test_bounded.py -k rounding",
+        "test_repair.py -k rounding",
     ),
 }

@@ -250,25 +250,25 @@ MUTANTS = {
         "dpreg.sweeps.splits.fold_grams",
         "block[edges[fold] : edges[fold + 1]]",
         "block[edges[fold] + 1 : edges[fold + 1]]",
-        "test_experiment.py -k fold_moments",
+        "test_splits.py -k fold_moments",
     ),
     "trained on the test fold": (
         "dpreg.sweeps.splits.Partition.train",
         "total.M - test.M",
         "total.M",
-        "test_experiment.py -k 'training or scikit'",
+        "test_splits.py -k training",
     ),
     "error in scaled units": (
         "dpreg.sweeps.scores._squares",
         "domain.half_width**2",
         "domain.half_width",
-        "test_experiment.py -k scikit",
+        "test_scores.py -k scikit",
     ),
     "all methods share their noise": (
         "dpreg.sweeps.methods.method_generator",
         "zlib.crc32(method.name.encode())",
         "zlib.crc32(b'')",
-        "test_experiment.py -k independent",
+        "test_methods.py -k independent",
     ),
     # repair and solution
     "ridge halved": (
@@ -331,7 +331,7 @@ for info in pkgutil.iter_modules([str(Path(__file__).parent)]):  # the rest, one
 @pytest.fixture
 def copy(tmp_path):
     """The library and its tests in a new folder."""
-    ignore = shutil.ignore_patterns("reference", ".*", "test_mutants.py", "conftest.py")
+    ignore = shutil.ignore_patterns("reference", ".*", "test_mutants.py")
     for part in ("dpreg", "lib", "tests"):  # with what is compiled
         shutil.copytree(ROOT / part, tmp_path / part, ignore=ignore)
     for part in ("data", "book"):  # read, never written

@@ -1,6 +1,5 @@
 """The reader of a user's own extract, on generated people in the format of IPUMS; and the setting that turns it on."""
 
-import contextlib
 import gzip
 import re
 import shutil
@@ -10,50 +9,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from dpreg.checks import DataError
-from lib.data import census, ipums, ipums_files, ipums_labels, ipums_synthetic
-from lib.data.ipums_labels import BOTH, OWN, Reading
+from lib.data import census, ipums
+from lib.data.ipums_labels import BOTH, OWN
+from tests.lib.extracts import ALL, COUNTRIES, N, category, edit, extract, meant
 
 pytest.importorskip("ipumspy", reason="ipumspy is an optional extra: pip install -e '.[ipums]'")
-
-COUNTRIES = ("US", "BR")
-ALL = [*census.FOURTEEN, "race", "marital", "employment", "annual_income"]
-N = 4_000
-
-
-def extract(folder, country, n=N, **options):
-    """Write an extract, and what the user has to say about it; return the people in it."""
-    frame = ipums_synthetic.write(folder, country, n, **options)
-    if country == "BR":
-        (folder / "BR.yml").write_text("income_factor: 12")
-    return frame
 
 
 @pytest.fixture(scope="module", params=COUNTRIES)
 def written(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp(request.param)
     return request.param, folder, extract(folder, request.param, random_state=5)
-
-
-def meant(frame, country, columns):
-    """What the reader should find: heads with every answer, as the codes of IPUMS tell them apart."""
-    asked = set(columns) | {"age"} | ({"marital"} if {"is_single", "is_married"} & set(columns) else set())
-    kept = frame[(frame["head"] == 1) & ~frame["unanswered"].isin(asked)]
-    education = {3: 3.5, 4: 3.5, 10: 10.5, 11: 10.5} if country == "US" else {}
-    return kept.assign(education=kept["education"].replace(education))[list(columns)].astype(float)
-
-
-def edit(file, old, new, count=1):
-    text = file.read_text(encoding="utf-8")
-    assert text.count(old) >= 1, old
-    file.write_text(text.replace(old, new, count), encoding="utf-8")
-
-
-def category(code, label):
-    return f"<catgry><catValu>{code}</catValu><labl>{label}</labl></catgry>"
 
 
 # --- reading
@@ -91,153 +59,7 @@ def test_house_type_of_the_us(tmp_path):
     assert set(found["house_type"]) == set(range(1, 8))
 
 
-def test_csv_is_read_like_fixed_width(tmp_path):
-    extract(tmp_path, "US", 500, random_state=3)
-    wanted, _ = ipums.heads(tmp_path, "US", ALL)
-    book = (tmp_path / "US.xml").read_text()
-    fields = re.findall(r'<location StartPos="(\d+)" EndPos="(\d+)" width="\d+" /><labl>(\w+)</labl>', book)
-    with gzip.open(tmp_path / "US.dat.gz", "rt") as file:
-        rows = [[line[int(start) - 1 : int(end)] for start, end, _ in fields] for line in file]
-    (tmp_path / "US.dat.gz").unlink()
-    pd.DataFrame(rows, columns=[name for _, _, name in fields]).to_csv(tmp_path / "US.csv", index=False)
-    pd.testing.assert_frame_equal(ipums.heads(tmp_path, "US", ALL)[0], wanted)
-
-
-def test_data_may_have_the_name_the_codebook_gives(tmp_path):
-    extract(tmp_path, "US", 200)
-    (tmp_path / "US.dat.gz").rename(tmp_path / "ipumsi_00007.dat.gz")
-    with pytest.raises(DataError, match=r"the data of US\.xml are missing .* give one of US\.dat\.gz"):
-        ipums.heads(tmp_path, "US", ["age"])
-    edit(tmp_path / "US.xml", "<fileName>US.dat</fileName>", "<fileName>ipumsi_00007.dat</fileName>")
-    assert len(ipums.heads(tmp_path, "US", ["age"])[0]) > 100
-
-
 # --- labels decide
-
-
-LABELS = {  # as IPUMS prints them, on its pages and in its files, and what they should mean
-    ("US", "marital", "MARST"): {
-        "Single/never married": 1,
-        "Never married/single": 1,
-        "Married/in union": 2,
-        "Married, spouse present": 2,
-        "Married, spouse absent": 3,
-        "Separated/divorced/spouse absent": 3,
-        "Widowed": 3,
-        "Unknown/missing": None,
-        "NIU (not in universe)": None,
-    },
-    ("US", "n_autos", "AUTOS"): {"No automobile": 0, "1": 1, "3+": 3, "NIU (not in universe)": None, "N/A": None},
-    ("US", "n_autos", "VEHICLES"): {
-        "No vehicles available": 0,
-        "1 available": 1,
-        "6 (6+, 2000, ACS and PRCS)": 6,
-        "N/A": None,
-    },
-    ("US", "hours_per_week", "HRSUSUAL1"): {
-        "140+ hours": 140,
-        "0 hours": 0,
-        "Unknown": None,
-        "NIU (not in universe)": 0,
-    },
-    ("US", "education", "EDUCUS"): {
-        "None or preschool": 1,
-        "Grades 1 to 4": 2,
-        "Grades 5 to 8": 3.5,
-        "Grade 9": 5,
-        "Grade 10": 6,
-        "Grade 11": 7,
-        "Grade 12, no diploma": 8,
-        "High school graduate or equivalency degree": 9,
-        "Some college, no degree": 10.5,
-        "Associate dregree, type not specified": 12,
-        "Bachelors degree": 13,
-        "Masters degree": 14,
-        "Professional degree": 15,
-        "Doctorate degree": 16,
-        "NIU (not in universe)": None,
-    },
-    ("BR", "education", "YRSCHOOL"): {
-        "None or pre-school": 0,
-        "1 year": 1,
-        "18 years or more": 18,
-        "Not specified": None,
-        "Some secondary": None,
-        "Adult literacy": None,
-        "Special education": None,
-    },
-    ("BR", "years_residing", "MIGYRSBR"): {
-        "Less than 1 year": 0,
-        "6 (6 to 10 1960-70, 6 to 9 1980)": 6,
-        "Unknown": None,
-        "NIU (not in universe)": np.inf,
-    },
-    ("US", "years_residing", "MIGYRS2"): {"NIU (not in universe)": None},
-    ("US", "disability", "DISABWRK"): {
-        "No disability that affects work": 0,
-        "Disability causes difficulty working": 1,
-        "N/A": None,
-    },
-    ("BR", "disability", "DISABLED"): {"Yes": 1, "Yes, disabled": 1, "No": 0, "Not disabled": 0, "Not specified": None},
-    ("BR", "race", "RACE"): {
-        "White": 1,
-        "Black": 2,
-        "Black/African American": 2,
-        "Asian": 3,
-        "Other Asian or Pacific Islander": 3,
-        "Brown (Brazil)": 4,
-        "Indigenous": 4,
-        "Two or more races": 4,
-        "American Indian or Alaska Native": 4,
-        "Unknown": None,
-    },
-    ("US", "native", "NATIVITY"): {"Native-born": 1, "Foreign-born": 0, "Unknown/missing": None},
-    ("US", "owns_dwelling", "OWNERSHIP"): {"Owned": 1, "Not owned": 0, "Unknown": None},
-    ("US", "owns_dwelling", "OWNERSHP"): {"Owned or being bought (loan)": 1, "Rented": 0, "N/A": None},
-    ("US", "female", "SEX"): {"Male": 0, "Female": 1, "Unknown": None},
-    ("US", "employment", "EMPSTAT"): {"Employed": 1, "Unemployed": 2, "Inactive": 3, "Not in labor force": 3},
-    ("US", "age", "AGE"): {"Less than 1 year old": 0, "100+": 100, "90 (90+ in 1980 and 1990)": 90},
-    ("US", "house_type", "UNITSSTR"): {
-        "1-family house, detached": 1,
-        "1-family house, attached": 2,
-        "2-family building": 3,
-        "3-4 family building": 4,
-        "5-9 family building": 5,
-        "20-49 family building": 6,
-        "50+ family building": 6,
-        "Mobile home or trailer": 7,
-        "N/A": None,
-    },
-}
-
-
-@pytest.mark.parametrize(("country", "attribute", "variable"), LABELS)
-def test_labels_mean_what_they_say(country, attribute, variable):
-    reading = (BOTH | OWN[country])[attribute][variable]
-    table = LABELS[country, attribute, variable]
-    labels = {40 + 7 * k: label for k, label in enumerate(table)}  # no code equals its value
-    found = ipums._decode(pd.Series(list(labels), name=variable), labels, reading, {})
-    np.testing.assert_array_equal(found, [np.nan if value is None else value for value in table.values()])
-
-
-def test_a_label_beats_the_number_it_is_for(tmp_path):
-    """As in the sample of 1980: code 2 means one automobile. Here code 1 becomes female."""
-    extract(tmp_path, "US", 300, random_state=4)
-    before, _ = ipums.heads(tmp_path, "US", ["female"])
-    book = tmp_path / "US.xml"
-    edit(book, "<labl>Male</labl>", "<labl>woman</labl>")
-    edit(book, "<labl>Female</labl>", "<labl>Male</labl>")
-    edit(book, "<labl>woman</labl>", "<labl>Female</labl>")
-    after, _ = ipums.heads(tmp_path, "US", ["female"])
-    assert (after["female"] == 1 - before["female"]).all()
-
-
-def test_those_who_never_moved_are_there_for_life(tmp_path):
-    frame = extract(tmp_path, "BR", random_state=6)
-    found, _ = ipums.heads(tmp_path, "BR", ["years_residing", "age"])
-    stayed = meant(frame, "BR", ["years_residing", "age"])
-    assert (found["years_residing"] <= found["age"]).all()
-    assert (found["years_residing"] == found["age"]).mean() == (stayed["years_residing"] == stayed["age"]).mean() > 0.2
 
 
 def test_an_unknown_label_is_refused(tmp_path):
@@ -451,197 +273,12 @@ def test_codes_with_one_label_have_one_meaning(tmp_path):
     assert (frame["hours_per_week"] == 40).any()
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    given=st.dictionaries(st.integers(0, 9), st.sampled_from(["Male", "Female", "Unknown"]), min_size=1),
-    data=st.data(),
-)
-def test_every_code_with_one_label_is_known(given, data, tmp_path):
-    """Whatever the order of the codes, and however many share a label."""
-    order = data.draw(st.permutations(sorted(given)))
-    file = tmp_path / "US.xml"
-    extract(tmp_path, "US", 2)
-    old = category(1, "Male") + category(2, "Female") + category(9, "Unknown")
-    edit(file, old, "".join(category(code, given[code]) for code in order))
-    _, _, labels = ipums_files.codebook(file)
-    assert ipums_files.meanings(labels, "SEX", file.name) == given
-    worth = {"Male": 0.0, "Female": 1.0, "Unknown": np.nan}
-    codes = pd.Series(order, name="SEX")
-    found = ipums._decode(codes, given, BOTH["female"]["SEX"], {})
-    np.testing.assert_array_equal(found, [worth[given[code]] for code in order])
-
-
-def test_a_code_with_two_labels_is_refused(tmp_path):
-    extract(tmp_path, "US", 100)
-    edit(tmp_path / "US.xml", category(2, "Female"), category(2, "Female") + category(2, "Male"))
-    with pytest.raises(DataError, match=r"SEX of US\.xml labels code 2 both 'Female' and 'Male': give"):
-        ipums.heads(tmp_path, "US", ["female"])
-    assert len(ipums.heads(tmp_path, "US", ["age"])[0])
-
-
 def test_a_code_with_decimals_has_no_label_of_another():
     with pytest.raises(DataError, match=r"SEX has code 1\.5, without a label"):
         ipums._decode(pd.Series([1.5], name="SEX"), {1: "Male"}, BOTH["female"]["SEX"], {})
 
 
-# --- broken files
-
-
-def packed(text):
-    return gzip.compress(text if isinstance(text, bytes) else text.encode())
-
-
-def with_data(name, content):
-    """Put other records in place of those written; `content` makes them of the lines there."""
-
-    def damage(folder):
-        old = folder / "US.dat.gz"
-        raw = old.read_bytes()
-        old.unlink()
-        (folder / name).write_bytes(content(raw))
-
-    return damage
-
-
-def lines(change):
-    """Change the list of lines."""
-    return lambda raw: packed(b"\n".join(change(gzip.decompress(raw).split(b"\n"))))
-
-
-def table(change=lambda rows: rows):
-    """Write the records as CSV, and change the rows."""
-
-    def content(raw):
-        fields = re.findall(r'<location StartPos="(\d+)" EndPos="(\d+)" width="\d+" /><labl>(\w+)</labl>', BOOK[0])
-        rows = [[name for _, _, name in fields]]
-        for line in gzip.decompress(raw).decode().splitlines():
-            rows.append([line[int(start) - 1 : int(end)] for start, end, _ in fields])
-        return "\n".join(",".join(row) for row in change(rows)).encode()
-
-    return content
-
-
-BOOK = []  # of the extract that is broken
-DAT = {
-    "cut off": (lambda raw: raw[: len(raw) // 2], "is broken .*: restore"),
-    "cut off in its first bytes": (lambda raw: raw[:5], "is broken .*: restore"),
-    "a byte changed": (lambda raw: raw[:40] + bytes([raw[40] ^ 255]) + raw[41:], "is broken .*: restore"),
-    "wrong checksum": (lambda raw: raw[:-8] + b"12345678", "is broken .*: restore"),
-    "not packed": (gzip.decompress, "is broken .*: restore"),
-    "no bytes": (lambda raw: b"", "holds no record: restore"),
-    "no lines": (lambda raw: packed(""), "holds no record: restore"),
-    "blank lines": (lambda raw: packed("\n\n"), "holds no record: restore"),
-    "a short last line": (lines(lambda rows: [*rows[:-2], rows[-2][:-1]]), "^line 100 of US.dat.gz is not as long"),
-    "a short line": (lines(lambda rows: [*rows[:6], rows[6][:20], *rows[7:]]), "^line 7 of US.dat.gz is not as long"),
-    "letters": (lines(lambda rows: [rows[0].replace(b"2", b"x"), *rows[1:]]), "does not hold the numbers"),
-    "a line of letters": (lines(lambda rows: [*rows[:-1], b"x" * len(rows[0])]), "does not hold the numbers"),
-}
-CSV = {
-    "a column gone": (table(lambda rows: [row[:3] + row[4:] for row in rows]), "has no column AGE: add"),
-    "no header": (table(lambda rows: rows[1:]), "has no column AGE: add"),
-    "a short row": (table(lambda rows: [*rows[:4], rows[4][:-1], *rows[5:]]), r"^line 5 of US\.csv is not as long"),
-    "a long row": (table(lambda rows: [*rows[:4], [*rows[4], "1"], *rows[5:]]), r"^line 5 of US\.csv is not as long"),
-    "rows longer than the header": (table(lambda rows: [rows[0], *(["1", *row] for row in rows[1:])]), "^line 2 of"),
-    "letters": (table(lambda rows: [rows[0], ["x"] * len(rows[0])]), "does not hold the numbers"),
-    "no bytes": (lambda raw: b"", "has no column AGE: add"),
-    "no rows": (table(lambda rows: rows[:1]), "holds no record: restore"),
-    "another charset": (lambda raw: table()(raw).decode().encode("utf-16"), "has no column AGE: add"),
-}
-DATA = {f"dat: {name}": (with_data("US.dat.gz", how), message) for name, (how, message) in DAT.items()}
-DATA |= {f"csv: {name}": (with_data("US.csv", how), message) for name, (how, message) in CSV.items()}
-DATA["csv, not packed"] = (with_data("US.csv.gz", table()), r"US\.csv\.gz is broken .*: restore")
-
-
-@pytest.mark.parametrize("case", DATA)
-def test_broken_data_are_refused(case, tmp_path):
-    extract(tmp_path, "US", 100)
-    BOOK[:] = [(tmp_path / "US.xml").read_text()]
-    damage, message = DATA[case]
-    damage(tmp_path)
-    with pytest.raises(DataError, match=message) as caught:
-        ipums.heads(tmp_path, "US", ["age"])
-    assert "US." in str(caught.value)
-    assert "x2" not in str(caught.value)  # nothing of a record
-
-
-BOOKS = {
-    "empty": lambda raw: b"",
-    "cut off": lambda raw: raw[: len(raw) // 2],
-    "no XML": lambda raw: b"YEAR,AGE\n2000,40\n",
-    "other XML": lambda raw: b"<html><body/></html>",
-    "bad UTF-8": lambda raw: raw.replace(b"Widowed", b"Wid\xff\xfewed"),
-    "unknown charset of the XML": lambda raw: raw.replace(b"UTF-8", b"UTF-81"),
-    "packed": gzip.compress,
-    "a column without a place": lambda raw: re.sub(rb"<location[^>]*>", b"", raw, count=1),
-    "a place that is no number": lambda raw: raw.replace(b'StartPos="1"', b'StartPos="one"'),
-    "a code that is no number": lambda raw: raw.replace(b"<catValu>1</catValu>", b"<catValu>one</catValu>"),
-    "a code that is not there": lambda raw: raw.replace(b"<catValu>1</catValu>", b"<catValu />"),
-    "no name": lambda raw: raw.replace(b' name="AGE"', b""),
-    "no file": lambda raw: raw.replace(b"<fileTxt>", b"<text>").replace(b"</fileTxt>", b"</text>"),
-    "record types without names": lambda raw: raw.replace(
-        b'<fileStrc type="rectangular" />', b'<fileStrc type="rectangular"><recGrp /></fileStrc>'
-    ),
-}
-
-
-@pytest.mark.parametrize("case", BOOKS)
-def test_broken_codebooks_are_refused(case, tmp_path):
-    extract(tmp_path, "US", 100)
-    book = tmp_path / "US.xml"
-    raw = book.read_bytes()
-    book.write_bytes(BOOKS[case](raw))
-    assert book.read_bytes() != raw
-    with pytest.raises(DataError, match=r"US\.xml is no codebook of IPUMS .*: give the DDI of your extract"):
-        ipums.heads(tmp_path, "US", ["age"])
-
-
-def test_what_only_the_records_need_is_refused_with_them(tmp_path):
-    extract(tmp_path, "US", 100)
-    book = tmp_path / "US.xml"
-    raw = book.read_bytes()
-    for old, new, message in (
-        (b"ISO-8859-1", b"ISO-8859-99", r"US\.dat\.gz is broken \(unknown encoding"),
-        (b"ISO-8859-1", b"UTF-16", r"US\.dat\.gz is broken"),
-        (b'ID="SEX" name="SEX"', b'ID="AGE" name="AGE"', r"US\.dat\.gz does not hold the numbers"),
-        (b"<labl>Head</labl>", b"<labl />", "no RELATE with a label for the head"),
-    ):
-        book.write_bytes(raw.replace(old, new))
-        with pytest.raises(DataError, match=message):
-            ipums.heads(tmp_path, "US", ["age"])
-
-
-def test_letters_of_another_alphabet_are_refused(tmp_path):
-    extract(tmp_path, "US", 100)
-    edit(tmp_path / "US.xml", "ISO-8859-1", "UTF-8")
-    rows = gzip.decompress((tmp_path / "US.dat.gz").read_bytes())
-    (tmp_path / "US.dat.gz").write_bytes(packed(rows[:50] + b"\xff" + rows[51:]))
-    with pytest.raises(DataError, match=r"US\.dat\.gz is broken .*utf-8.*: restore"):
-        ipums.heads(tmp_path, "US", ["age"])
-
-
-@pytest.fixture(scope="module")
-def sound(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("sound")
-    extract(folder, "US", 60, random_state=3)
-    return {name: (folder / name).read_bytes() for name in ("US.xml", "US.dat.gz")}
-
-
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(data=st.data(), name=st.sampled_from(["US.xml", "US.dat.gz", "US.dat"]), length=st.integers(0, 8))
-def test_whatever_is_damaged_the_error_is_typed(data, name, length, sound, tmp_path):
-    """Bytes replaced or taken out anywhere: it is read, or a DataError says why not."""
-    files = dict(sound)
-    if name == "US.dat":
-        files[name] = gzip.decompress(files.pop("US.dat.gz"))
-    raw = files[name]
-    start = data.draw(st.integers(0, len(raw) - 1))
-    files[name] = raw[:start] + data.draw(st.binary(max_size=length)) + raw[start + length :]
-    for old in tmp_path.iterdir():
-        old.unlink()
-    for file, content in files.items():
-        (tmp_path / file).write_bytes(content)
-    with contextlib.suppress(DataError):
-        ipums.heads(tmp_path, "US", ["age", "is_married", "annual_income"])
+# --- settings
 
 
 def test_income_may_be_another_variable(tmp_path):
@@ -684,16 +321,6 @@ def test_missing_files_and_package_are_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "ipumspy.readers", None)
     with pytest.raises(DataError, match="pip install ipumspy"):
         ipums.heads(tmp_path, "US", ["age"])
-
-
-def test_every_reading_is_used():
-    """Each attribute of the papers has a way to be read, in each country."""
-    for country in COUNTRIES:
-        known = (BOTH | OWN[country]).keys() | {"is_single", "is_married"}
-        assert known == census.bounds(country).keys() | {"annual_income"}
-    assert all(
-        isinstance(one, Reading) for table in (BOTH, *OWN.values()) for row in table.values() for one in row.values()
-    )
 
 
 # --- the setting
@@ -787,13 +414,3 @@ def test_the_folder_may_be_relative_to_the_repository(tmp_path, monkeypatch):
     monkeypatch.setenv("CENSUS_EXTRACTS", str(Path(*[".."] * (len(root.parts) - 1), *tmp_path.parts[1:])))
     monkeypatch.chdir(tmp_path)
     assert census.census("US", 100).n == 100
-
-
-# --- the writer
-
-
-def test_shares_of_the_silent_and_of_the_others(tmp_path):
-    frame = ipums_synthetic.write(tmp_path, "US", 20_000, unanswered=0.1, others=0.3, random_state=9)
-    assert abs((frame["unanswered"] != "").mean() - 0.1) < 4 * np.sqrt(0.1 * 0.9 / 20_000)
-    assert abs((frame["head"] == 0).mean() - 0.3) < 4 * np.sqrt(0.3 * 0.7 / 20_000)
-    assert set(ipums_labels.NAMES) == set(COUNTRIES)

@@ -1,0 +1,11 @@
+"""What the claims of the book say."""
+
+from lib.pages import claims
+
+
+def values(claim):
+    return claims.load()[claim].values
+
+
+def value(claim, name):
+    return values(claim)[name]

@@ -1,0 +1,66 @@
+"""Running times: what is timed is the fit, of all records, and counts are those of the solver."""
+
+import numpy as np
+import pytest
+
+from dpreg.pipeline import logistic
+from dpreg.pipeline.objective import logistic as stand_in
+from dpreg.sweeps import row_methods
+from dpreg.sweeps.methods import Method, RowMethod
+from lib.papers import timing
+from tests.lib.papers import FIVE, FIVE_BOX
+
+
+def test_a_better_start_saves_passes():
+    Z, t = FIVE_BOX.scale(FIVE.X, FIVE.y)
+    best = logistic.fit(Z, (t > 0).astype(float))
+    assert timing.passes(FIVE.X, FIVE.y, FIVE_BOX, start=best) < timing.passes(FIVE.X, FIVE.y, FIVE_BOX)
+
+
+def test_times_are_of_the_fit_alone_and_the_shortest_counts(monkeypatch):
+    clock = iter([0.0, 5.0, 5.0, 7.0, 7.0, 10.0, 10.0, 14.0])  # a: 5 then 3; b: 2 then 4
+    monkeypatch.setattr(timing.time, "perf_counter", lambda: next(clock))
+    seen = []
+
+    def spy(train, epsilons, rng):
+        seen.append((train.batch, epsilons.tolist(), rng.random()))
+        return np.zeros((1, 1, FIVE_BOX.p))
+
+    methods = [Method("a", spy, private=False), Method("b", spy)]
+    frame = timing.fit_times(methods, FIVE.X, FIVE.y, FIVE_BOX, [0.5], runs=2)
+    assert frame.to_dict("list") == {"method": ["a", "b"], "epsilon": [np.inf, 0.5], "seconds": [3.0, 2.0]}
+    assert [epsilons for _, epsilons, _ in seen] == [[1.0], [0.5]] * 2
+    assert all(batch == (1, 1) for batch, *_ in seen)
+    assert len({draw for *_, draw in seen}) == 4
+
+
+def test_row_methods_are_given_all_records():
+    seen = []
+
+    def spy(partition, epsilons, rng):
+        ((X, y),) = partition.training_rows()
+        seen.append((X, y))
+        return np.zeros((1, 1, FIVE_BOX.p))
+
+    timing.fit_times([RowMethod("spy", spy)], FIVE.X, FIVE.y, FIVE_BOX, runs=1)
+    np.testing.assert_array_equal(seen[0][0], FIVE.X)
+    np.testing.assert_array_equal(seen[0][1], FIVE.y)
+
+
+@pytest.mark.parametrize("solver", ["newton-cholesky", "lbfgs"])
+def test_solvers_agree(solver):
+    frame_of = {}
+    for method in (timing.newton(), timing.scikit_learn(solver), row_methods.logistic_regression()):
+        frame_of[method.name] = method.fit(partition(), np.array([1.0]), np.random.default_rng(0))[0, 0]
+    ours = frame_of["no privacy"]
+    f = stand_in(FIVE.X, FIVE.y, FIVE_BOX)
+    assert f.p == len(ours)
+    Z, t = FIVE_BOX.scale(FIVE.X, FIVE.y)
+    worst = max(float(logistic.loss_at(theta, Z, (t > 0).astype(float))) for theta in frame_of.values())
+    assert worst <= float(logistic.loss_at(ours, Z, (t > 0).astype(float))) + 1e-5
+
+
+def partition():
+    labels = np.zeros(FIVE.n, np.int16)
+    labels[1:] = 1  # one record is held out: it moves nothing here
+    return timing.Partition(FIVE.X, FIVE.y, FIVE_BOX.table(FIVE.X, FIVE.y), FIVE_BOX, labels, (0,))
