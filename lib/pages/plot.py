@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -153,6 +153,39 @@ def series(
     axes.set_xlabel(xlabel)
     axes.set_ylabel(ylabel)
     axes.legend()
+
+
+def panels(
+    axes: Sequence[Axes], summaries: Mapping[str, pd.DataFrame], *, x: str, log: bool = True, **settings: Any
+) -> None:
+    """Draw a panel for each summary, by `series`, with its name above; only the left one has the vertical label.
+
+    Further keywords, such as `ylabel` and `ylim`, are set on every panel, as matplotlib's `Axes.set` takes them.
+
+    Parameters
+    ----------
+    axes : matplotlib axes, one for each summary
+    summaries : dict from title to a frame from `experiment.summarise`, one metric only
+    x : str
+        The column that goes across, and the label below it. Epsilon has a logarithmic axis.
+    log : bool
+        Logarithmic vertical axis.
+
+    Examples
+    --------
+    >>> fig, axes = figure(2)
+    >>> part = pd.DataFrame({"method": "FM", "rate": [0.1, 1.0], "median": [3.0, 2.0], "low": 1.0, "high": 4.0})
+    >>> panels(axes, {"US": part, "Brazil": part}, x="rate", ylabel="error")
+    >>> [(axis.get_title(), axis.get_xlabel(), axis.get_ylabel()) for axis in axes]
+    [('US', 'rate', 'error'), ('Brazil', 'rate', '')]
+    """
+    for axis, (title, summary) in zip(axes, summaries.items(), strict=True):
+        series(axis, summary, x=x, xlabel=x, log=log)
+        if x == "epsilon":
+            axis.set(xscale="log", xlabel=r"$\varepsilon$")
+        axis.set(title=title, **settings)
+    for axis in axes[1:]:
+        axis.set_ylabel("")
 
 
 def curves(axes: Axes, x: object, series: dict[str, object], *, xlabel: str, ylabel: str) -> None:

@@ -58,6 +58,28 @@ def table(frame: pd.DataFrame, digits: int = 4) -> pd.DataFrame:
     return text.set_index(text.columns[0]).rename_axis(index=None, columns=text.columns[0])
 
 
+def turned(frame: pd.DataFrame, corner: str, digits: int = 3) -> pd.DataFrame:
+    """Return the frame as `table` shows it, turned: its first column goes across, and each of the others is a row.
+
+    So a figure of many lines has a table that fits the page.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    corner : str
+        The heading over the names of the rows.
+    digits : int
+
+    Examples
+    --------
+    >>> frame = turned(pd.DataFrame({"rate": [0.1, 1.0], "FM": [2 / 3, 0.5], "DPME": [0.25, 2.0]}), "US")
+    >>> frame.index.tolist(), frame.columns.tolist(), frame.loc["FM"].tolist()
+    (['FM', 'DPME'], [0.1, 1.0], ['0.667', '0.5'])
+    """
+    across = frame.set_index(frame.columns[0])
+    return table(across.T.reset_index(names=corner), digits)
+
+
 def pivot(summary: pd.DataFrame, column: str = "median", digits: int = 4) -> pd.DataFrame:
     """Return one column of `experiment.summarise` as a table: budgets down, methods across.
 

@@ -63,6 +63,21 @@ def test_bands_of_another_column_have_no_band(axes, summary):
     assert axes.get_ylabel() == "variance"
 
 
+@pytest.mark.parametrize("x", ["epsilon", "rate"])
+def test_panels_draw_each_summary_under_its_title(summary, x):
+    fig, axes = plot.figure(2)
+    halves = {title: summary[summary["method"] == title].rename(columns={"epsilon": x}) for title in ("fm", "other")}
+    plot.panels(axes, halves, x=x, log=False, ylabel="error", ylim=(0, 3))
+    for axis, (title, part) in zip(axes, halves.items(), strict=True):
+        part = part.sort_values(x)
+        assert series(plot.drawn(axis), title) == (part[x].tolist(), part["median"].tolist())
+        assert axis.get_title() == title
+        assert (axis.get_xscale(), axis.get_yscale()) == ("log" if x == "epsilon" else "linear", "linear")
+        assert (axis.get_xlabel(), axis.get_ylim()) == (r"$\varepsilon$" if x == "epsilon" else "rate", (0, 3))
+    assert [axis.get_ylabel() for axis in axes] == ["error", ""]
+    plt.close(fig)
+
+
 def test_curves_draw_every_series(axes):
     x = np.linspace(0, 1, 9)
     plot.curves(axes, x, {"square": x**2, "cube": list(x**3)}, xlabel="x", ylabel="y")

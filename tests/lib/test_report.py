@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dpreg.checks import InputError
-from lib.pages.report import number, pivot, table
+from lib.pages.report import number, pivot, table, turned
 
 PROPERTY = settings(deadline=None, derandomize=True, max_examples=500)
 
@@ -87,6 +87,15 @@ def test_table_prints_every_cell():
     assert text.to_dict("list") == {"x": ["0.3333", "0"], "n": ["4", "5"], "ok": ["yes", "no"]}
     assert table(frame, 2)["x"].tolist() == ["0.33", "0"]
     assert frame["x"].tolist() == [1 / 3, 0.0]  # the frame itself is left alone
+
+
+def test_turned_has_a_row_for_each_column():
+    frame = pd.DataFrame({"rate": [0.1, 1.0], "b": [1 / 3, 2.0], "a": [4.0, 5 / 3]})
+    found = turned(frame, "US", 2)
+    assert found.index.tolist() == ["b", "a"]
+    assert found.columns.tolist() == [0.1, 1.0]
+    assert found.to_numpy().tolist() == [["0.33", "2"], ["4", "1.7"]]
+    assert (found.index.name, found.columns.name) == (None, "US")
 
 
 def summary():
