@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -99,6 +99,35 @@ def bands(
     axes.set_xscale("log")
     axes.set_xlabel(r"privacy budget $\varepsilon$ (smaller is more private)")
     axes.set_ylabel(label)
+
+
+def panels(
+    axes: Sequence[Axes],
+    summaries: Mapping[str, pd.DataFrame],
+    *,
+    value: str = "median",
+    label: str = "test RMSE",
+    log: bool = True,
+) -> None:
+    """Draw `bands` side by side, each under its name; the first alone says what goes up.
+
+    Parameters
+    ----------
+    axes : sequence of matplotlib axes
+    summaries : dict from title to a frame from `experiment.summarise`, one for each of the axes
+    value, label, log : as in `bands`
+
+    Examples
+    --------
+    >>> fig, axes = figure(2)
+    >>> part = pd.DataFrame({"method": "FM", "epsilon": [0.1, 1.0], "mean": [3.0, 2.0]})
+    >>> panels(axes, {"US": part, "Brazil": part}, value="mean", label="error")
+    >>> [(panel.get_title(), panel.get_ylabel()) for panel in axes]
+    [('US', 'error'), ('Brazil', '')]
+    """
+    for panel, (title, summary) in zip(axes, summaries.items(), strict=True):
+        bands(panel, summary, value=value, label=label if panel is axes[0] else "", log=log)
+        panel.set(title=title, xlabel=r"$\varepsilon$")
 
 
 def series(
@@ -321,6 +350,17 @@ def boxes(axes: Axes, frame: pd.DataFrame, *, label: str = "test RMSE") -> None:
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel(r"privacy budget $\varepsilon$ (smaller is more private)")
     axes.set_ylabel(label)
+
+
+def outliers(values: pd.Series) -> int:
+    """Return how many points `boxes` draws beyond the whiskers of one box.
+
+    Examples
+    --------
+    >>> outliers(pd.Series([1.0, 2.0, 3.0, 4.0, 90.0]))
+    1
+    """
+    return len(boxplot_stats(values.to_numpy())[0]["fliers"])
 
 
 def _boxes(axes: Axes) -> list[tuple[str, np.ndarray, np.ndarray]]:

@@ -63,6 +63,23 @@ def test_bands_of_another_column_have_no_band(axes, summary):
     assert axes.get_ylabel() == "variance"
 
 
+def test_panels_are_bands_under_their_names(summary):
+    fig, pair = plot.figure(2)
+    parts = {name: summary[summary["method"].isin([name, "none"])] for name in ("fm", "other")}
+    plot.panels(pair, parts, value="mean", label="mean", log=False)
+    for panel, (name, part) in zip(pair, parts.items(), strict=True):
+        alone, (single,) = plot.figure()
+        plot.bands(single, part, value="mean", log=False)
+        assert plot.drawn(panel).equals(plot.drawn(single))
+        assert (panel.get_title(), panel.get_xlabel()) == (name, r"$\varepsilon$")
+        assert (panel.get_xscale(), panel.get_yscale()) == ("log", "linear")
+        plt.close(alone)
+    assert [panel.get_ylabel() for panel in pair] == ["mean", ""]
+    with pytest.raises(ValueError, match="shorter"):
+        plot.panels(pair, {"fm": parts["fm"]})
+    plt.close(fig)
+
+
 def test_curves_draw_every_series(axes):
     x = np.linspace(0, 1, 9)
     plot.curves(axes, x, {"square": x**2, "cube": list(x**3)}, xlabel="x", ylabel="y")
@@ -205,7 +222,7 @@ def test_boxes_are_those_of_the_values(axes):
         assert row["median"] == pytest.approx(middle)
         assert row["upper quartile"] == pytest.approx(high)
         assert (row["lower whisker"], row["upper whisker"]) == pytest.approx((inside.min(), inside.max()))
-        assert row["outliers"] == len(v) - len(inside)
+        assert row["outliers"] == plot.outliers(pd.Series(v)) == len(v) - len(inside)
         assert row["largest"] == v.max()
     assert table["outliers"].tolist() == [1, 0, 1]
     assert axes.get_xscale() == axes.get_yscale() == "log"
