@@ -309,6 +309,16 @@ def test_bound_keeps_positive_directions_and_bounds_the_solution(eigenvalues, k)
     assert np.linalg.norm(theta) <= np.linalg.norm(noisy.v) / (2 * k * s) * (1 + 1e-9)
 
 
+@given(eigenvalues=st.lists(st.floats(-1e3, 1e3), min_size=3, max_size=3), amount=st.floats(0.1, 1e3))
+def test_positive_lifts_some_directions_and_drops_the_others(eigenvalues, amount):
+    rng = np.random.default_rng(4)
+    Q = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    values = np.array([value if abs(value) > 1e-3 else 1.0 for value in eigenvalues])  # zero is for the next test
+    f = repair.positive(Quadratic(Q @ np.diag(values) @ Q.T, Q @ np.ones(3), np.array(0.0)), amount)
+    np.testing.assert_allclose(Q.T @ f.M @ Q, np.diag(np.where(values > 0, values + amount, 0)), atol=1e-9)
+    np.testing.assert_allclose(Q.T @ f.v, np.where(values > 0, 1.0, 0.0), atol=1e-9)
+
+
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e9])
 def test_rounding_does_not_decide_what_is_trimmed(scale):
     """Zero eigenvalues of a singular M come out a little above or below zero, and go either way."""
