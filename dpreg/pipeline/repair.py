@@ -133,6 +133,26 @@ def lift(objective: Quadratic, law: Law, k: float = 1.0) -> Quadratic:
     return Quadratic((M + np.swapaxes(M, -1, -2)) / 2 + 0.0, v + 0.0, c)
 
 
+def positive(objective: Quadratic, amount: ArrayLike) -> Quadratic:
+    """Drop the directions where the noisy M is not positive, and lift the others by `amount`: `ridge`, then `trim`.
+
+    For noise that no `Law` describes; `bound` takes the amount from the law.
+
+    Parameters
+    ----------
+    objective : Quadratic with batch (...)
+    amount : array broadcastable to (...)
+        It must be a function of public quantities, such as four standard deviations of the noise on the diagonal of M.
+
+    Examples
+    --------
+    >>> f = positive(Quadratic(np.diag([5.0, -1.0]), np.array([-4.0, 5.0]), np.array(0.0)), 3.0)
+    >>> f.M.tolist(), f.v.tolist()
+    ([[8.0, 0.0], [0.0, 0.0]], [-4.0, 0.0])
+    """
+    return trim(ridge(objective, amount), amount)
+
+
 def bound(objective: Quadratic, scales: Law, k: float = 4.0) -> Quadratic:
     """Drop the directions where the noisy M is not positive, and lift the others by k standard deviations.
 
@@ -157,8 +177,7 @@ def bound(objective: Quadratic, scales: Law, k: float = 4.0) -> Quadratic:
     >>> f.M.round(2).tolist(), f.v.tolist()
     ([[10.66, 0.0], [0.0, 0.0]], [-4.0, 0.0])
     """
-    lift = deviations(scales, k)
-    return trim(ridge(objective, lift), lift)
+    return positive(objective, deviations(scales, k))
 
 
 def retry(

@@ -156,7 +156,13 @@ def series(
 
 
 def panels(
-    axes: Sequence[Axes], summaries: Mapping[str, pd.DataFrame], *, x: str, log: bool = True, **settings: Any
+    axes: Sequence[Axes],
+    summaries: Mapping[str, pd.DataFrame],
+    *,
+    x: str = "epsilon",
+    value: str = "median",
+    log: bool = True,
+    **settings: Any,
 ) -> None:
     """Draw a panel for each summary, by `series`, with its name above; only the left one has the vertical label.
 
@@ -168,6 +174,8 @@ def panels(
     summaries : dict from title to a frame from `experiment.summarise`, one metric only
     x : str
         The column that goes across, and the label below it. Epsilon has a logarithmic axis.
+    value : str
+        The column to draw. The band, `low` to `high`, goes with the median only.
     log : bool
         Logarithmic vertical axis.
 
@@ -180,7 +188,7 @@ def panels(
     [('US', 'rate', 'error'), ('Brazil', 'rate', '')]
     """
     for axis, (title, summary) in zip(axes, summaries.items(), strict=True):
-        series(axis, summary, x=x, xlabel=x, log=log)
+        series(axis, summary, x=x, value=value, xlabel=x, log=log)
         if x == "epsilon":
             axis.set(xscale="log", xlabel=r"$\varepsilon$")
         axis.set(title=title, **settings)
@@ -354,6 +362,17 @@ def boxes(axes: Axes, frame: pd.DataFrame, *, label: str = "test RMSE") -> None:
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel(r"privacy budget $\varepsilon$ (smaller is more private)")
     axes.set_ylabel(label)
+
+
+def outliers(values: pd.Series) -> int:
+    """Return how many points `boxes` draws beyond the whiskers of one box.
+
+    Examples
+    --------
+    >>> outliers(pd.Series([1.0, 2.0, 3.0, 4.0, 90.0]))
+    1
+    """
+    return len(boxplot_stats(values.to_numpy())[0]["fliers"])
 
 
 def _boxes(axes: Axes) -> list[tuple[str, np.ndarray, np.ndarray]]:

@@ -1,17 +1,66 @@
-"""tools/cells.py on a made-up book: the cells alone decide, and not the computer."""
+"""Every chapter: cells of a step each. tools/cells.py on a made-up book: the cells decide, not the computer."""
 
+import ast
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from tools import chapters
+
+MEDIAN, MOST, LONGEST = 4, 10, 20  # lines of half the cells of a chapter, of nine in ten, and of all
 
 ROOT = Path(__file__).resolve().parents[2]
 GOOD = "# A chapter of Émile\n\n```{code-cell} ipython3\n:tags: [timing]\nletters = ['ε', 'σ']\n```\n".replace("'", '"')
 BAD = GOOD.replace('"', "'")
 LONG = GOOD.replace("letters", "long = " + " + ".join(9 * ["letters"]) + "\nletters")  # 88 would break it, 94 does not
+
+
+def lines(source):
+    """How many lines a reader has to follow: not those that import, are blank or comment."""
+    told = ast.parse(source).body
+    imports = [range(n.lineno, n.end_lineno + 1) for n in told if isinstance(n, ast.Import | ast.ImportFrom)]
+    skipped = {line for block in imports for line in block}
+    kept = [line.strip() for number, line in enumerate(source.splitlines(), 1) if number not in skipped]
+    return sum(bool(line) and not line.startswith("#") for line in kept)
+
+
+def too_long(sources):
+    """What is wrong with the lengths of these cells; cells that only import do not count."""
+    counts = [count for count in map(lines, sources) if count]
+    limits = {"median": (50, MEDIAN), "90th percentile": (90, MOST), "longest": (100, LONGEST)}
+    found = {name: (np.percentile(counts, share), limit) for name, (share, limit) in limits.items()}
+    return [f"{name}: {value:g} lines, limit {limit}" for name, (value, limit) in found.items() if value > limit]
+
+
+@pytest.mark.parametrize("page", chapters.chapters(), ids=chapters.name)
+def test_cells_are_a_step_each(page):
+    sources = [cell.source for cell in chapters.read(page).cells]
+    assert not too_long(sources), "split the cells, with a sentence before each part"
+
+
+def test_lines_that_count():
+    source = "import os\nfrom sys import (\n    path,\n)\n\n# why\nx = [  # how\n    1,\n]\nprint(x)"
+    assert lines(source) == 4
+    assert lines("import os\n") == 0
+
+
+@pytest.mark.parametrize(
+    ("cells", "wrong"),
+    [
+        ([*[4] * 9, 10, 20], []),
+        ([*[1] * 4, *[5] * 6], ["median: 5 lines, limit 4"]),
+        ([*[4] * 8, *[11] * 2], ["90th percentile: 11 lines, limit 10"]),
+        ([*[0] * 8, *[1] * 20, 21], ["longest: 21 lines, limit 20"]),
+        ([*[0] * 8, *[1] * 2, *[5] * 3], ["median: 5 lines, limit 4"]),
+    ],
+)
+def test_long_cells_are_noticed(cells, wrong):
+    assert too_long(["import os\n" + "x = 1\n" * count for count in cells]) == wrong
 
 
 @pytest.fixture

@@ -189,3 +189,13 @@ def test_lift_knows_the_level_of_laplace_noise(convention):
     level = math.sqrt((values**2).mean())
     lifted = repair.lift(Quadratic(-np.eye(3), np.zeros(3), np.array(0.0)), law)
     np.testing.assert_allclose(lifted.M, 2 * level * np.eye(3), rtol=0.01)
+
+
+@given(eigenvalues=st.lists(st.floats(-1e3, 1e3), min_size=3, max_size=3), amount=st.floats(0.1, 1e3))
+def test_positive_lifts_some_directions_and_drops_the_others(eigenvalues, amount):
+    rng = np.random.default_rng(4)
+    Q = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    values = np.array([value if abs(value) > 1e-3 else 1.0 for value in eigenvalues])  # zero is for the next test
+    f = repair.positive(Quadratic(Q @ np.diag(values) @ Q.T, Q @ np.ones(3), np.array(0.0)), amount)
+    np.testing.assert_allclose(Q.T @ f.M @ Q, np.diag(np.where(values > 0, values + amount, 0)), atol=1e-9)
+    np.testing.assert_allclose(Q.T @ f.v, np.where(values > 0, 1.0, 0.0), atol=1e-9)

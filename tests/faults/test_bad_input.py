@@ -450,6 +450,10 @@ CASES = {
         ("floor has entries of type", lambda: repair.trim(BOWL, "0")),
         (r"objective is of type Release.*\.objective", lambda: repair.trim(NOTE)),
     ],
+    "repair.positive": [
+        *(("ridge is negative or not finite", lambda a=a: repair.positive(BOWL, a)) for a in (-1, NAN, INF)),
+        (r"objective is of type Release.*\.objective", lambda: repair.positive(NOTE, 1.0)),
+    ],
     "repair.bound": [("k is 0: give", lambda: repair.bound(BOWL, UNIT, 0))],
     "repair.retry": [
         ("limit is 0: give", lambda: repair.retry(F, SCALES, limit=0)),
@@ -674,6 +678,7 @@ EXEMPT = {
     "plot.series": "draws what summarise returns",
     "plot.panels": "draws what summarise returns",
     "plot.boxes": "draws what sweep returns",
+    "plot.outliers": "counts what boxes draws",
     "plot.curves": "matplotlib checks it",
     "plot.legend": "shows what is drawn",
     "claims.Claim.differences": "compares anything; test_ledger",

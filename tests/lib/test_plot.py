@@ -78,6 +78,20 @@ def test_panels_draw_each_summary_under_its_title(summary, x):
     plt.close(fig)
 
 
+def test_panels_draw_another_column_without_its_band(summary):
+    fig, pair = plot.figure(2)
+    parts = {name: summary[summary["method"].isin([name, "none"])] for name in ("fm", "other")}
+    plot.panels(pair, parts, value="mean", log=False)
+    for panel, part in zip(pair, parts.values(), strict=True):
+        alone, (single,) = plot.figure()
+        plot.bands(single, part, value="mean", log=False)
+        assert plot.drawn(panel).equals(plot.drawn(single))
+        plt.close(alone)
+    with pytest.raises(ValueError, match="shorter"):
+        plot.panels(pair, {"fm": parts["fm"]})
+    plt.close(fig)
+
+
 def test_curves_draw_every_series(axes):
     x = np.linspace(0, 1, 9)
     plot.curves(axes, x, {"square": x**2, "cube": list(x**3)}, xlabel="x", ylabel="y")
@@ -220,7 +234,7 @@ def test_boxes_are_those_of_the_values(axes):
         assert row["median"] == pytest.approx(middle)
         assert row["upper quartile"] == pytest.approx(high)
         assert (row["lower whisker"], row["upper whisker"]) == pytest.approx((inside.min(), inside.max()))
-        assert row["outliers"] == len(v) - len(inside)
+        assert row["outliers"] == plot.outliers(pd.Series(v)) == len(v) - len(inside)
         assert row["largest"] == v.max()
     assert table["outliers"].tolist() == [1, 0, 1]
     assert axes.get_xscale() == axes.get_yscale() == "log"
