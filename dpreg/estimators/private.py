@@ -76,7 +76,8 @@ class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  
         those two take, and returns a `Law`; one that costs more than epsilon is refused.
     neighbours : {"replace", "add_remove"}
     penalty : Penalty
-        In scaled units; it goes with the sum of squares. Public.
+        In scaled units; it goes with the sum of squares. Public. It shrinks the intercept too: a large one pulls
+        predictions to the middle of the response's bounds.
     random_state : None, int or SeedSequence
         `None` for a real release. A seed is for study, and the ledger says so: every fit draws the same noise, and the
         model keeps the seed, with which anybody can take the noise off again.

@@ -283,3 +283,13 @@ def test_bad_records_are_refused(make, domain, y):
         model.predict(X[:, :2])
     with pytest.raises(ValueError, match="not fitted"):
         make(domain, 1.0).predict(X)
+
+
+@both
+def test_a_penalty_shrinks_the_intercept_too(make, domain, y):
+    """To the middle of the response's bounds, or even odds: scikit-learn's estimators would keep the mean."""
+    model = make(domain, 1.0, penalty=Penalty(1e12)).fit(X, y)
+    if make is PrivateLogisticRegression:
+        np.testing.assert_allclose(model.predict_proba(X), 0.5, atol=1e-6)
+    else:
+        np.testing.assert_allclose(model.predict(X), sum(domain.response) / 2, atol=1e-6)
