@@ -75,12 +75,7 @@ def style(index: int) -> dict[str, Any]:
 
 
 def bands(
-    axes: Axes,
-    summary: pd.DataFrame,
-    *,
-    value: str = "median",
-    label: str = "test RMSE",
-    log: bool = True,
+    axes: Axes, summary: pd.DataFrame, *, value: str = "median", label: str = "test RMSE", log: bool = True
 ) -> None:
     """Draw each method against epsilon, with its band; methods without privacy as level lines.
 
