@@ -13,7 +13,6 @@ import json
 import subprocess
 import tempfile
 import time
-import venv
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,7 +23,7 @@ from scipy import stats
 
 from benchmarks import EPSILONS, report
 from dpreg import noise
-from dpreg.checks import FloatArray
+from dpreg.checks import DataError, FloatArray
 from dpreg.pipeline import release, solve
 from dpreg.pipeline.domain import Box
 from dpreg.pipeline.laws import Scales, certify
@@ -34,28 +33,15 @@ from dpreg.sweeps.methods import Method
 from dpreg.sweeps.splits import CrossValidation
 from lib.data import census
 from lib.data.datasets import Dataset
+from lib.pages import peer
 
 HERE = Path(__file__).resolve().parent
-HOME = HERE.parents[1] / "_build" / "peer"
 FOLDS, SEED = 5, 11
 FEWEST = 20  # pairs of errors; fewer are not compared
 CHANCE = 0.001  # that two sides alike are called different, in all tests together
 
 # Errors of shape (repeats, folds, budgets), where there was a minimum, and the same errors without privacy.
 Side = tuple[FloatArray, NDArray[np.bool_], FloatArray]
-
-
-def environment() -> Path | None:
-    """Return the peer's Python, making its environment first if needed; None if that cannot be done."""
-    python, ready, wanted = HOME / "bin" / "python", HOME / "ready", HERE / "requirements.txt"
-    if not (ready.exists() and ready.read_text() == wanted.read_text()):
-        print("Making the peer's environment, once ...", flush=True)
-        venv.create(HOME, with_pip=True, clear=True)
-        install = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "-r", wanted]
-        if subprocess.run(install, check=False).returncode:
-            return None
-        ready.write_text(wanted.read_text())
-    return python
 
 
 def law(box: Box) -> Scales:
@@ -136,16 +122,17 @@ def compare(a: Side, b: Side) -> pd.DataFrame:
 
 def main(repeats: int, records: int) -> None:
     """Run both sides, print what they found and took, and fail if they differ or the ratio is missed."""
-    python = environment()
-    if python is None:
-        print("skipped: the peer's environment could not be made, for the reason above; it needs a package index")
+    try:
+        python = peer.environment()
+    except DataError as error:
+        print(f"skipped: {error}")
         return
     data, protocol = census.census("US", records, attributes=14), CrossValidation(repeats, FOLDS)
     box = data.box()
     scales = law(box)
     mine, fast = ours(data, box, protocol, scales)
-    peer, slow = theirs(python, data, box, protocol)
-    table = compare(mine, peer)
+    other, slow = theirs(python, data, box, protocol)
+    table = compare(mine, other)
     print(f"{records:,} generated records, {box.d} predictors, {repeats} x {FOLDS} folds, {len(EPSILONS)} budgets;")
     print("shares of fits that have a minimum, median errors (dollars) of those, p-values that the sides are alike:\n")
     print(table.to_string(index=False, float_format="{:.4g}".format))
@@ -156,7 +143,7 @@ def main(repeats: int, records: int) -> None:
         ("scikit-learn refitted, without privacy", slow["plain"] / fast["plain"], "", times["plain"]),
         ("budgets at which errors are compared", table["p errors"].count(), "at least 4", ""),
         ("smallest p-value times their number", p_values.min() * len(p_values), f"at least {CHANCE}", ""),
-        ("largest relative difference without privacy", np.abs(mine[2] / peer[2] - 1).max(), "at most 1e-9", ""),
+        ("largest relative difference without privacy", np.abs(mine[2] / other[2] - 1).max(), "at most 1e-9", ""),
         ("epsilon of the noise at epsilon 1, as we certify it", certify(scales, box), "at most 1", ""),
     ]
     report(rows, "")

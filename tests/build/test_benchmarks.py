@@ -12,6 +12,7 @@ from dpreg.pipeline.domain import Box
 from dpreg.pipeline.laws import certify
 from dpreg.sweeps.splits import CrossValidation
 from lib.data.datasets import Dataset
+from lib.pages import peer as home
 
 
 @pytest.mark.parametrize(
@@ -108,8 +109,8 @@ def test_a_side_with_fewer_minima_is_seen():
 
 @pytest.mark.slow
 def test_without_a_package_index_the_peer_is_skipped(monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr(peer, "HERE", tmp_path)
-    monkeypatch.setattr(peer, "HOME", tmp_path / "peer")
+    monkeypatch.setattr(home, "PEER", tmp_path)
+    monkeypatch.setattr(home, "HOME", tmp_path / "peer")
     (tmp_path / "requirements.txt").write_text("a-package-that-cannot-be-had==1\n")
     for name, value in {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path)}.items():
         monkeypatch.setenv(name, value)

@@ -78,6 +78,7 @@ NO_EXAMPLE = {
     "plot.style": "curves and bands use it",
     "plot.bands": "the chapters show it",
     "plot.curves": "drawn shows it",
+    "peer": "needs an environment of its own; the chapter on audits shows it",
     "park_welling.absolute": "a measure for measures.measured",
     "budget.Spend": "Ledger shows it",
     "release.Release": "what release returns",

@@ -1,0 +1,36 @@
+"""Fit one model of diffprivlib again and again, to one data set, in the environment of the peer.
+
+`python draw.py FOLDER`: the folder holds the records, `records.npz`, and `what.json`: the model, its settings, and how
+often with which seed. It gets `draws.npy`: the coefficients and the intercept of each fit, NaN where it failed.
+"""
+
+import json
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+from diffprivlib import models
+
+
+def fitted(make, settings, X, y, seed):
+    try:
+        model = make(**settings, random_state=seed).fit(X, y)
+    except (ValueError, FloatingPointError):  # a failure is an outcome that is seen
+        return np.full(X.shape[1] + 1, np.nan)
+    return np.append(model.coef_, model.intercept_)
+
+
+def main(folder):
+    what = json.loads((folder / "what.json").read_text())
+    make = getattr(models, what["model"])
+    settings = {name: tuple(value) if isinstance(value, list) else value for name, value in what["settings"].items()}
+    seeds = np.random.SeedSequence(what["seed"]).generate_state(what["draws"])
+    warnings.simplefilter("ignore")  # its optimiser overflows where there is no minimum
+    with np.load(folder / "records.npz") as records:
+        X, y = records["X"], records["y"]
+    np.save(folder / "draws.npy", [fitted(make, settings, X, y, int(seed)) for seed in seeds])
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

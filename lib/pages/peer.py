@@ -1,0 +1,99 @@
+"""IBM's diffprivlib in an environment of its own: what the chapter on audits fits, and benchmarks compare with."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+import venv
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpreg import checks
+from dpreg.checks import DataError, FloatArray
+
+ROOT = Path(__file__).resolve().parents[2]
+PEER = ROOT / "benchmarks" / "peer"
+HOME = ROOT / "_build" / "peer"
+
+
+def environment() -> Path:
+    """Return the peer's Python, making its environment first if needed.
+
+    Raises
+    ------
+    DataError
+        If it cannot be made; that takes a package index.
+    """
+    python, ready, wanted = HOME / "bin" / "python", HOME / "ready", PEER / "requirements.txt"
+    if not (ready.exists() and ready.read_text() == wanted.read_text()):
+        venv.create(HOME, with_pip=True, clear=True)
+        install: list[str | Path] = [
+            python,
+            "-m",
+            "pip",
+            "--disable-pip-version-check",
+            "install",
+            "--quiet",
+            "-r",
+            wanted,
+        ]
+        done = subprocess.run(install, check=False, capture_output=True, text=True)
+        if done.returncode:
+            raise DataError(
+                f"diffprivlib could not be installed; give a package index and build again: {done.stderr[-2000:]}"
+            )
+        ready.write_text(wanted.read_text())
+    return python
+
+
+def version() -> str:
+    """Return the version of diffprivlib that is pinned."""
+    (line,) = [line for line in (PEER / "requirements.txt").read_text().splitlines() if line.startswith("diffprivlib")]
+    return line.partition("==")[2]
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A model of diffprivlib with its settings, fitted in its own environment.
+
+    Parameters
+    ----------
+    model : str
+        `LinearRegression` or `LogisticRegression`.
+    settings : dict
+        Its keywords but the seed, as JSON has them: a pair of bounds is a list.
+    """
+
+    model: str
+    settings: dict[str, Any]
+
+    def draws(self, X: FloatArray, y: FloatArray, draws: int, seed: int) -> FloatArray:
+        """Return the coefficients and the intercept of independent fits to the same records.
+
+        Parameters
+        ----------
+        X, y : arrays of shape (n, d) and (n,)
+        draws : int
+            How many fits.
+        seed : int
+            Of all of them.
+
+        Returns
+        -------
+        array of shape (draws, d + 1)
+            NaN where a fit failed.
+        """
+        checks.count(draws, "draws")
+        checks.count(seed, "seed", 0)
+        python = environment()
+        what = {"model": self.model, "settings": self.settings, "draws": draws, "seed": int(seed)}
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            (folder / "what.json").write_text(json.dumps(what))
+            np.savez(folder / "records.npz", X=X, y=y)
+            subprocess.run([python, PEER / "draw.py", folder], check=True)
+            return np.asarray(np.load(folder / "draws.npy"))

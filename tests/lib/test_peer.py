@@ -1,0 +1,30 @@
+"""The peer in its own environment: fits are independent, and the same again with the same seed."""
+
+import numpy as np
+import pytest
+
+from lib.pages import peer
+
+LINEAR = {"epsilon": 1.0, "bounds_X": [-1.0, 1.0], "bounds_y": [-1.0, 1.0], "fit_intercept": False}
+X, Y = np.array([[1.0], [0.5], [-1.0]]), np.array([1.0, 0.0, -1.0])
+
+
+def test_the_pinned_version():
+    assert f"diffprivlib=={peer.version()}" in (peer.PEER / "requirements.txt").read_text()
+
+
+@pytest.mark.slow
+def test_draws_repeat_with_the_seed_and_differ_without():
+    model = peer.Peer("LinearRegression", LINEAR)
+    one, again, other = (model.draws(X, Y, 20, seed) for seed in (1, 1, 2))
+    assert one.shape == (20, 2)
+    assert (one == again).all()
+    assert (one[:, 1] == 0).all()  # no intercept was asked for
+    assert len(np.unique(np.concatenate([one[:, 0], other[:, 0]]))) == 40
+
+
+@pytest.mark.slow
+def test_a_fit_that_fails_is_an_outcome():
+    model = peer.Peer("LogisticRegression", {"epsilon": 1.0, "data_norm": 2.0})
+    assert np.isnan(model.draws(X, np.zeros(3), 2, 0)).all()
+    assert np.isfinite(model.draws(X, np.array([0.0, 1.0, 1.0]), 2, 0)).all()
