@@ -92,7 +92,10 @@ class WishartDifference(Law):
 
     @property
     def level(self) -> FloatArray:
-        """See `Law`: W1 - W2 has p + 2 degrees of freedom."""
+        """See `Law`: W1 - W2 has p + 2 degrees of freedom.
+
+        A public count takes the place of a draw that is counted here.
+        """
         return np.asarray(self.loss.square * self.spread * math.sqrt(2 * (self.p + 2) * (self.p + 1)))
 
     @property

@@ -27,8 +27,9 @@ class Law(ABC):
     """A law of the noise on a quadratic objective: how it is drawn, and what it costs.
 
     Whatever needs to know something of the noise asks the law, and never what class it is of: so a new law is one
-    class, and goes wherever these go. `times(1 / epsilon)` is to cost epsilon times as much, as noise does that is
-    priced by a norm.
+    class, and goes wherever these go. A factory `make(domain, epsilon, *, neighbours, loss)` of such a law is what an
+    estimator takes as its `mechanism`; a sweep takes the law at epsilon one. `times(1 / epsilon)` is
+    to cost epsilon times as much, as noise does that is priced by a norm.
     """
 
     name: ClassVar[str]
@@ -84,7 +85,11 @@ class Law(ABC):
 
     @abstractmethod
     def perturb(self, objective: Quadratic, draws: tuple[int, ...], rng: np.random.Generator) -> Quadratic:
-        """Return the objective plus noise, with `draws` axes in front of the stack."""
+        """Return the objective plus noise: the batch is draws, then the stack of laws with that of objectives.
+
+        Start from `objective.symmetric`; noise that enters c would be paid for, so c is zero where it is withheld. All
+        randomness comes from `rng`, and its draws do not depend on the objective.
+        """
 
 
 @dataclass(frozen=True, eq=False)

@@ -121,6 +121,7 @@ every_claim = pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS.keys(
 
 
 def test_table_of_contents_lists_every_page_once():
+    assert not set(PAGES) - set(toc()), "list these in _toc.yml"
     assert sorted(toc()) == PAGES
 
 
@@ -401,7 +402,7 @@ def everything():
     found = []
     for folder, inner, names in os.walk(ROOT):
         inner[:] = [name for name in inner if name not in TOOLS and not name.endswith(".egg-info")]
-        found += [Path(folder, name) for name in names if not name.startswith(".coverage")]
+        found += [Path(folder, name) for name in names if name != ".git" and not name.startswith(".coverage")]
     return found
 
 

@@ -22,7 +22,10 @@ CODE = re.compile(r"\b00[0-4]\b")
 def test_every_module_stands_in_the_reference_once():
     shown = sorted(module for text in PAGES.values() for module in re.findall(r"automodule:: (\S+)", text))
     rooms = [name for name in MODULES if (ROOT / name.replace(".", "/")).is_dir()]
-    assert shown == [name for name in MODULES if name not in rooms]
+    wanted = {name for name in MODULES if name not in rooms}
+    assert not wanted - set(shown), "these are in no page of book/reference: add an automodule"
+    assert not set(shown) - wanted, "these no longer exist"
+    assert len(shown) == len(wanted), "these pages show a module twice"
     assert {page.resolve() for page in PAGES} <= set(chapters.pages())
 
 
@@ -31,7 +34,9 @@ def test_every_module_stands_in_the_rooms_of_the_developers_page():
     table = text.partition("## Rooms")[2].partition("\n## ")[0]
     shown = re.findall(r"`(\w+)`", "".join(row.split("|")[2] for row in table.splitlines() if row.startswith("| ")))
     files = [file for part in ("dpreg", "lib") for file in (ROOT / part).rglob("*.py") if file.stem != "__init__"]
-    assert sorted(shown) == sorted(file.stem for file in files)
+    lost = set(file.stem for file in files) - set(shown)
+    assert not lost, "these have no row in the table of rooms in book/practice/architecture.md: add one"
+    assert sorted(shown) == sorted(file.stem for file in files), "the table of rooms names what is not there, or twice"
 
 
 def documented():

@@ -124,7 +124,7 @@ RULED = [name for name in MODULES if not name.endswith("__init__")]
 
 
 def test_every_module_has_its_room():
-    assert {room(name) for name in RULED} == set(ROOMS), "say in ROOMS what its modules may import"
+    assert {room(name) for name in RULED} == set(ROOMS), "say in ROOMS what the modules of a new room may import"
     assert {name for name in RULED if room(name) == "dpreg"} == GROUND
     for name in MODULES:
         if name.endswith("__init__") and name != "dpreg.__init__":  # the face
@@ -144,7 +144,9 @@ def test_the_face_shows_what_it_names():
 def test_imports_point_one_way(name):
     """Ground, pipeline, mechanisms; then attacks, sweeps and estimators side by side; then lib; then the book."""
     for imported in inside(MODULES[name]):
-        assert room(imported) in ROOMS[room(name)] | {room(name)}, f"{name} imports {imported}"
+        assert room(imported) in ROOMS[room(name)] | {room(name)}, (
+            f"{name} imports {imported}: move it to a room that may, or pass in what it needs"
+        )
 
 
 @pytest.mark.parametrize("name", RULED)
@@ -152,7 +154,7 @@ def test_every_module_has_its_tests(name):
     """In the room of its package, in a file of its name: who changes a module knows where to look."""
     package, _, module = name.rpartition(".")
     place = ROOT / "tests" / {"dpreg": "engine", "lib": "lib"}[package.partition(".")[0]] / f"test_{module}.py"
-    assert place.is_file(), f"{name} has no {place.relative_to(ROOT)}"
+    assert place.is_file(), f"{name} has no tests: write {place.relative_to(ROOT)}"
 
 
 def test_there_are_no_cycles():
@@ -274,10 +276,10 @@ def code_lines(node, text):
 @pytest.mark.parametrize("name", MODULES)
 def test_modules_and_functions_can_be_read_in_one_go(name):
     text = FILES[name].read_text(encoding="utf-8")
-    assert code_lines(MODULES[name], text) <= MODULE_LINES
+    assert code_lines(MODULES[name], text) <= MODULE_LINES, "divide the module"
     for node in ast.walk(MODULES[name]):
         if isinstance(node, ast.FunctionDef):
-            assert code_lines(node, text) <= FUNCTION_LINES, node.name
+            assert code_lines(node, text) <= FUNCTION_LINES, f"divide {node.name}"
 
 
 def dotted(node):

@@ -23,6 +23,7 @@ from dpreg.pipeline.domain import Ball, Box, Domain
 from dpreg.pipeline.surrogates import chebyshev
 from dpreg.sweeps import row_methods
 from dpreg.sweeps.splits import Holdout, draw
+from tests.engine.payers import takers
 
 RELATIONS = ("replace", "add_remove")
 BOX, LABELLED = Box([-1, -1], [1, 1], (-1, 1)), Box([-1, -1], [1, 1], (0, 1), intercept=True)
@@ -94,6 +95,18 @@ MECHANISMS = {
     "linear, laplace": functools.partial(linear, mechanism="laplace"),
     "logistic": logistic,
 }
+# Which of them show what each function that takes a budget does.
+SHOWN_BY = {
+    "release.release": ("release", "wishart"),
+    "repair.retry": ("retry",),
+    "histogram.dpme": ("dpme",),
+    "filter_priority.filter_priority": ("filter_priority",),
+    "objective_perturbation.objective_perturbation": ("objective_perturbation",),
+    "budget_split.privr": ("privr",),
+    "irls.irls": ("irls",),
+    "private.PrivateLinearRegression.fit": ("linear", "linear, laplace"),
+    "private.PrivateLogisticRegression.fit": ("logistic",),
+}
 # Data that no bound foresaw. What is not a number at all is refused, and is no data.
 HOSTILE = {
     "far outside": ([1e9, -1e9], 1e9),
@@ -136,6 +149,12 @@ def run(name, X, y, relation, seed=1):
 
 
 DRAWN = {"filter_priority": ("codes", "weights")}  # how many cells pass is released
+
+
+def test_the_table_is_complete():
+    """A mechanism takes both relations, and any number of records, none included."""
+    assert set(SHOWN_BY) == set(takers()), "add it to MECHANISMS, RELEASED and SHOWN_BY here"
+    assert set().union(*SHOWN_BY.values()) == set(MECHANISMS) == set(RELEASED)
 
 
 @pytest.mark.parametrize("relation", RELATIONS)

@@ -1,9 +1,6 @@
 """Privacy is paid for in one place: whoever takes a budget treats it the same."""
 
-import importlib
-import inspect
 import math
-import pkgutil
 
 import numpy as np
 import pytest
@@ -20,6 +17,7 @@ from dpreg.pipeline.domain import Ball, Box
 from dpreg.pipeline.objective import SQUARED
 from dpreg.sweeps.experiment import mechanism, sweep
 from dpreg.sweeps.splits import Holdout
+from tests.engine.payers import takers
 
 rng = np.random.default_rng(0)
 X, Y = rng.uniform(-1, 1, (40, 2)), rng.uniform(-1, 1, 40)
@@ -75,23 +73,8 @@ def ledger_of(released):
     return getattr(released, "ledger_", None) or released.ledger
 
 
-def takers():
-    """All public functions that take a budget, as module.name."""
-    for info in pkgutil.walk_packages(dpreg.__path__, "dpreg."):
-        module = importlib.import_module(info.name)
-        stem = info.name.rpartition(".")[2]
-        for name, thing in vars(module).items():
-            if getattr(thing, "__module__", None) != module.__name__ or name.startswith("_"):
-                continue
-            parts = {name: thing} if not inspect.isclass(thing) else {f"{name}.{k}": v for k, v in vars(thing).items()}
-            for path, function in parts.items():
-                public = inspect.isfunction(function) and not path.rpartition(".")[2].startswith("_")
-                if public and "budget" in inspect.signature(function).parameters:
-                    yield f"{stem}.{path}"
-
-
 def test_the_table_is_complete():
-    assert set(takers()) - {"budget.pay"} == set(PAYERS)
+    assert set(takers()) == set(PAYERS), "add it to PAYERS here, and to MECHANISMS in test_neighbours.py"
 
 
 @every_payer

@@ -687,7 +687,7 @@ EXEMPT = {
     "claims.counts": "no arguments",
 }
 
-for info in pkgutil.iter_modules([str(Path(__file__).parent)]):  # the rest, one file per module of lib
+for info in pkgutil.iter_modules([str(Path(__file__).parent)]):  # the rest, one file per module
     if info.name.startswith("bad_"):
         more = importlib.import_module(info.name)
         CASES |= more.CASES

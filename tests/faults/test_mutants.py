@@ -363,6 +363,27 @@ def test_what_a_mutant_replaces_stands_there_once(name):
     assert text.count(old) == 1, f"{place} no longer holds {old!r} once: write the mutant anew"
 
 
+# Modules without a fault, and why.
+UNHARMED = {
+    "dpreg.audit.findings": "two records",
+    "dpreg.estimators.nonprivate": "cross-validation by scikit-learn",
+    "dpreg.sweeps.experiment": "the sweep; what it calls has them",
+    "lib.data.generated_parameters": "constants, compared with their source",
+    "lib.data.ipums_labels": "names, compared with the codebook",
+    "lib.data.ipums_synthetic": "files for tests",
+    "lib.pages.peer": "another environment",
+    "lib.pages.report": "how numbers look, which every page shows",
+}
+
+
+def test_every_module_has_faults():
+    files = [file for part in ("dpreg", "lib") for file in sorted((ROOT / part).rglob("*.py"))]
+    names = {".".join(file.relative_to(ROOT).with_suffix("").parts) for file in files if file.stem != "__init__"}
+    harmed = {name for name in names for place, *_ in MUTANTS.values() if place.startswith(f"{name}.")}
+    assert names - harmed - set(UNHARMED) == set(), "add small faults: tests/faults/mutants_<module>.py"
+    assert harmed & set(UNHARMED) == set(), "these have faults by now"
+
+
 def chosen():
     """Return what all mutants choose of each file of tests."""
     found = {}
