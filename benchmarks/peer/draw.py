@@ -1,7 +1,7 @@
 """Fit one model of diffprivlib again and again, to one data set, in the environment of the peer.
 
-`python draw.py FOLDER`: the folder holds the records, `records.npz`, and `what.json`: the model, its settings, and how
-often with which seed. It gets `draws.npy`: the coefficients and the intercept of each fit, NaN where it failed.
+`python draw.py FOLDER`: the folder holds the records, `records.npz`, and `what.json`: the model, its settings, and a
+seed for each fit. It gets `draws.npy`: the coefficients and the intercept of each fit, NaN where it failed.
 """
 
 import json
@@ -25,11 +25,10 @@ def main(folder):
     what = json.loads((folder / "what.json").read_text())
     make = getattr(models, what["model"])
     settings = {name: tuple(value) if isinstance(value, list) else value for name, value in what["settings"].items()}
-    seeds = np.random.SeedSequence(what["seed"]).generate_state(what["draws"])
     warnings.simplefilter("ignore")  # its optimiser overflows where there is no minimum
     with np.load(folder / "records.npz") as records:
         X, y = records["X"], records["y"]
-    np.save(folder / "draws.npy", [fitted(make, settings, X, y, int(seed)) for seed in seeds])
+    np.save(folder / "draws.npy", [fitted(make, settings, X, y, seed) for seed in what["seeds"]])
 
 
 if __name__ == "__main__":

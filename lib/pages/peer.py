@@ -71,26 +71,25 @@ class Peer:
     model: str
     settings: dict[str, Any]
 
-    def draws(self, X: FloatArray, y: FloatArray, draws: int, seed: int) -> FloatArray:
+    def __call__(self, X: FloatArray, y: FloatArray, rng: np.random.Generator, draws: int) -> FloatArray:
         """Return the coefficients and the intercept of independent fits to the same records.
 
         Parameters
         ----------
         X, y : arrays of shape (n, d) and (n,)
+        rng : Generator
+            Gives each fit its seed.
         draws : int
             How many fits.
-        seed : int
-            Of all of them.
 
         Returns
         -------
         array of shape (draws, d + 1)
             NaN where a fit failed.
         """
-        checks.count(draws, "draws")
-        checks.count(seed, "seed", 0)
+        seeds = rng.integers(2**32, size=checks.count(draws, "draws")).tolist()
         python = environment()
-        what = {"model": self.model, "settings": self.settings, "draws": draws, "seed": int(seed)}
+        what = {"model": self.model, "settings": self.settings, "seeds": seeds}
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             (folder / "what.json").write_text(json.dumps(what))
