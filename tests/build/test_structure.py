@@ -45,7 +45,7 @@ NO_EXAMPLE = {
     "scores.Fit": "inner step of sweep",
     "scores.scored": "inner step of sweep",
     "laws.Law": "abstract: Scales has an example",
-    "audit.Pair": "what worst_pair returns",
+    "search.Pair": "what worst_pair returns",
     "generated_income.income": "inner step of generated_people.people",
     "checks": "one-line checks, seen at work in every error",
     "datasets.Dataset": "what the loaders return",
