@@ -18,7 +18,6 @@ from dpreg.audit.privacy_loss import audit_privacy_loss
 from dpreg.audit.sensitivity_search import audit_sensitivity
 from dpreg.audit.statement import Declared
 
-
 Layer = Callable[[Declared, np.random.Generator], list[Finding]]
 
 MECHANISMS = {declared.name: declared for declared in (*quadratic_releases.ALL, *other_releases.ALL)}
@@ -32,8 +31,8 @@ LAYERS: dict[str, Layer] = {
     "noise law": audit_noise,
 }
 QUICK: dict[str, Layer] = LAYERS | {
-    "budget algebra": partial(audit_budget, sizes=(1, 2)),
-    "sensitivity": partial(audit_sensitivity, sizes=(1, 2), polish=20),
+    "budget algebra": partial(audit_budget, sizes=(2,)),
+    "sensitivity": partial(audit_sensitivity, sizes=(2,), polish=0),
 }
 
 

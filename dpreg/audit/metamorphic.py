@@ -56,7 +56,7 @@ def _same(one: FloatArray, other: FloatArray, rounding: float = ROUNDING) -> boo
 
 
 def _clipped_twin(declared: Declared, setting: Setting, rng: np.random.Generator) -> bool:
-    """A record outside the bounds counts as the one on them, to the last bit but rounding."""
+    """Return whether a record outside the bounds counts as the one on them."""
     X, y = declared.records(2, 12, rng)
     far, near = X.copy(), X.copy()
     far[3], near[3] = (7.0, 0.0), (1.0, 0.0)  # on the way to the centre, in the box and in the ball
@@ -67,14 +67,14 @@ def _clipped_twin(declared: Declared, setting: Setting, rng: np.random.Generator
 
 
 def _order(declared: Declared, setting: Setting, rng: np.random.Generator) -> bool:
-    """The order of the records does not count."""
+    """Return whether the order of the records does not count."""
     X, y = declared.records(2, 12, rng)
     order = rng.permutation(12)
     return _same(_numbers(declared, X, y, setting), _numbers(declared, X[order], y[order], setting))
 
 
 def _noise_alone(declared: Declared, setting: Setting, rng: np.random.Generator) -> bool:
-    """One seed adds the same noise to any records, however many."""
+    """Return whether one seed adds the same noise to any records, however many."""
     if declared.exact is None:
         return True
     noise = []
@@ -85,7 +85,7 @@ def _noise_alone(declared: Declared, setting: Setting, rng: np.random.Generator)
 
 
 def _simulation(declared: Declared, setting: Setting, rng: np.random.Generator) -> bool:
-    """What experiments draw many times is what a release draws, bit for bit."""
+    """Return whether what experiments draw many times is what a release draws, bit for bit."""
     if declared.study is None:
         return True
     X, y = declared.records(2, 12, rng)
@@ -95,7 +95,7 @@ def _simulation(declared: Declared, setting: Setting, rng: np.random.Generator) 
 
 
 def _fresh(declared: Declared, setting: Setting, rng: np.random.Generator) -> bool:
-    """No two releases share a draw, with other seeds or without; nor do two numbers of one release."""
+    """Return whether no two releases share a draw, with other seeds or without; nor two numbers of one release."""
     X, y = declared.records(2, 12, rng)
     drawn = [_numbers(declared, X, y, setting, seed) for seed in (*SEEDS, None, None)]
     if declared.exact is None:
@@ -112,7 +112,7 @@ def _coefficients(declared: Declared, X: FloatArray, y: FloatArray, setting: Set
 
 
 def _goal(declared: Declared, setting: Setting, rng: np.random.Generator) -> bool:
-    """With a huge epsilon the answer is the non-private one."""
+    """Return whether the answer is the non-private one, with a huge epsilon."""
     if declared.fit is None or declared.goal is None:
         return True
     X, y = _plain(declared, rng)
@@ -120,7 +120,7 @@ def _goal(declared: Declared, setting: Setting, rng: np.random.Generator) -> boo
 
 
 def _equivariant(declared: Declared, setting: Setting, rng: np.random.Generator) -> bool:
-    """With a huge epsilon, columns in another order, or with another sign, change their coefficients alike."""
+    """Return whether columns in another order, or with another sign, change their coefficients alike."""
     if declared.fit is None or not declared.lossless:
         return True
     X, y = _plain(declared, rng)
@@ -134,7 +134,7 @@ def _equivariant(declared: Declared, setting: Setting, rng: np.random.Generator)
 
 
 def _copies(declared: Declared, setting: Setting, rng: np.random.Generator) -> bool:
-    """With a huge epsilon, two copies of every record change nothing."""
+    """Return whether two copies of every record change nothing, with a huge epsilon."""
     if declared.fit is None:
         return True
     X, y = _plain(declared, rng)
@@ -148,7 +148,7 @@ def _plain(declared: Declared, rng: np.random.Generator) -> tuple[FloatArray, Fl
 
 
 def _bad_input(declared: Declared, setting: Setting, rng: np.random.Generator) -> bool:
-    """NaN and infinities are refused, and so is a response that is no label, before anything is released."""
+    """Return whether NaN and infinities are refused, and a response that is no label."""
     X, y = declared.records(2, 12, rng)
     bad = []
     for value in (math.nan, math.inf, -math.inf):
@@ -171,7 +171,7 @@ def _refused(declared: Declared, records: tuple[FloatArray, FloatArray], setting
 
 
 def _any_records(declared: Declared, setting: Setting, rng: np.random.Generator) -> bool:
-    """A constant column, and fewer records than columns, are data like any other; and so are none where one may be added."""
+    """Return whether there is an answer for a constant column, for few records, and for none where one may be added."""
     X, y = declared.records(2, 12, rng)
     flat = X.copy()
     flat[:, 0] = 0.25

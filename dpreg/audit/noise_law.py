@@ -13,7 +13,7 @@ import numpy as np
 from scipy import stats
 
 from dpreg.audit.findings import Finding
-from dpreg.audit.statement import Declared, Sample, Setting
+from dpreg.audit.statement import Declared, Sample
 from dpreg.checks import FloatArray
 
 ALPHA = 1e-6
@@ -86,10 +86,9 @@ def _chi_square(values: FloatArray, law: object) -> float:
     edges = np.arange(low, high + 1)
     share = np.diff(np.r_[0.0, law.cdf(edges), 1.0])  # type: ignore[attr-defined]
     count = np.histogram(values, np.r_[-np.inf, edges + 0.5, np.inf])[0]
-    order = np.cumsum(share * len(values)) // 10  # cells in order, ten expected numbers to a group
-    groups = np.unique(order, return_inverse=True)[1]
+    groups = np.unique(np.cumsum(share * len(values)) // 10, return_inverse=True)[1]  # ten expected to a group
     expected, seen = (np.bincount(groups, part) for part in (share * len(values), count))
-    if expected[-1] < 5 and len(expected) > 1:
+    if len(expected) > 1 and expected[-1] < 5:
         expected, seen = (np.r_[part[:-2], part[-2:].sum()] for part in (expected, seen))
     if len(expected) < 2:
         return 1.0

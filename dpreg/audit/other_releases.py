@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,6 @@ from dpreg.noise import RandomState, generator
 from dpreg.pipeline import logistic, objective, release, solve
 from dpreg.pipeline.budget import Ledger, Spend
 from dpreg.pipeline.domain import Ball, Box
-from dpreg.pipeline.laws import Scales
 
 SHARE = 0.4  # of what takes two parts, for the first of them
 CAP, ITERATIONS = 3.0, 3
@@ -92,21 +92,26 @@ def _dpme_samples(s: Setting, size: int, rng: np.random.Generator) -> list[Sampl
 
 
 def _filtered_samples(s: Setting, size: int, rng: np.random.Generator) -> list[Sample]:
-    level = 3
+    """Draw all counts of full cells, and what becomes of empty cells and of those just below the level."""
+    level, every = 3, size // 2 * 2
 
-    def run(cells: histogram.Histogram, level: int) -> tuple[FloatArray, float]:
-        out = filter_priority.filter_priority(cells, s.epsilon, size + 1, rng, level=level, neighbours=s.neighbours)
+    def run(count: int, level: int) -> tuple[FloatArray, float]:
+        out = filter_priority.filter_priority(
+            _full(size, count), s.epsilon, size + 1, rng, level=level, neighbours=s.neighbours
+        )
         return out.weights, out.ledger.spends[0].scale
 
-    full, scale = run(_full(size, 1000), 1)
-    vacant, _ = run(_full(size, 0), level)
+    def passed(values: FloatArray) -> FloatArray:
+        return np.asarray(rng.permutation(np.arange(every) < len(values))[:, None] * 1.0)
+
+    (full, scale), (vacant, _), (low, _) = run(1000, 1), run(0, level), run(level - 1, level)
     alpha = math.exp(-1 / scale)
-    chance = alpha**level / (1 + alpha)
-    passed = np.arange(size // 2 * 2) < len(vacant)
+    chances = alpha**level / (1 + alpha), alpha / (1 + alpha)
     return [
         Sample("two-sided geometric", full[:, None] - 1000, stats.dlaplace(1 / scale), 2 * alpha / (1 - alpha**2)),
         Sample("excess of empty cells", vacant[:, None] - level + 1, stats.geom(1 - alpha), 1 / (1 - alpha)),
-        Sample("empty cells that pass", rng.permutation(passed)[:, None] * 1.0, stats.bernoulli(chance), chance),
+        Sample("empty cells that pass", passed(vacant), stats.bernoulli(chances[0]), chances[0]),
+        Sample("cells below the level that pass", passed(low), stats.bernoulli(chances[1]), chances[1]),
     ]
 
 
@@ -167,8 +172,9 @@ def _privr_samples(s: Setting, size: int, rng: np.random.Generator) -> list[Samp
     """Two columns, one of them with a huge moment: the share of the other is the noise over that moment."""
     n = 100_000
     f = objective.linear(np.tile([1.0, 0.0], (n, 1)), np.ones(n), cube(2, False))
+    quick: Any = {"floor": 1e-12, "sensitivity": "printed"}  # of the second step, which is not looked at
     firsts = [
-        budget_split.privr(f, s.epsilon, share=SHARE, floor=1e-12, neighbours=s.neighbours, random_state=rng)
+        budget_split.privr(f, s.epsilon, share=SHARE, neighbours=s.neighbours, random_state=rng, **quick)
         for _ in range(size // 20)
     ]
     shares = np.array([first.relevance for first in firsts])
@@ -191,7 +197,7 @@ def _perturbed_price(spend: Spend, s: Setting) -> Price:
 
 
 def _gradients(s: Setting) -> tuple[Step, ...]:
-    """The tilt hides the gradient at whatever theta is the answer."""
+    """Return the step of the tilt, which hides the gradient at whatever theta is the answer."""
     (spend,) = _perturbed(np.empty((0, s.domain.d)), np.empty(0), s, 1)[1]
     thetas = np.vstack([np.zeros(s.domain.p), np.random.default_rng(1).normal(0.0, 3.0, (20, s.domain.p))])
 
@@ -214,7 +220,7 @@ def _tilts(s: Setting, size: int, rng: np.random.Generator) -> list[Sample]:
     (z,) = s.domain.scale(row, np.ones(1))[0]
     slope = (special.expit(z @ end) - 1.0) * z
     ridge = float(slope @ (start - end) / ((start - end) @ (start - end)))
-    drawn = ridge * np.array([_perturbed(*none, s, rng)[0] for _ in range(size // 20)]) / ledger.spends[0].scale
+    drawn = ridge * np.array([_perturbed(*none, s, rng)[0] for _ in range(size // 40)]) / ledger.spends[0].scale
     length = np.linalg.norm(drawn, axis=1, keepdims=True)
     turn = np.arctan2(drawn[:, :1], drawn[:, 1:2])
     samples = [Sample("length of the tilt", length, stats.gamma(s.domain.p), float(s.domain.p))]
@@ -338,6 +344,7 @@ def _degrees_price(spend: Spend, s: Setting) -> Price:
     return s.epsilon / (2 * ITERATIONS), factor * _stick(epsilon, shift, law.degrees - s.domain.p + 1), math.inf
 
 
+@cache
 def _stick(epsilon: float, shift: float, freedom: int) -> float:
     """Return the delta of chi-square noise on a number that moves by `shift`, by integrating on a grid."""
     x = np.linspace(1e-9, freedom + shift + 60 * math.sqrt(freedom) + 60, 1_000_001)
@@ -354,6 +361,7 @@ def _gaussian(s: Setting) -> irls.Plan:
     return irls.gaussian(s.domain, s.epsilon, cap=CAP, iterations=ITERATIONS, neighbours=s.neighbours)
 
 
+@cache
 def _degrees(s: Setting) -> irls.Plan:
     return irls.degrees(s.domain, s.epsilon, 1e-3, cap=CAP, iterations=ITERATIONS, neighbours=s.neighbours)
 
@@ -396,5 +404,5 @@ ALL = (
     Declared("IRLS, Laplace", norms=IRLS_NORMS, **_reweighted(_pure("Laplace"), per_scale)),
     Declared("IRLS, Wishart difference", norms=IRLS_NORMS, **_reweighted(_pure("Wishart difference"), per_scale)),
     Declared("IRLS, Gaussian", norms=IRLS_NORMS, **_reweighted(_gaussian, _gaussian_price, spends="rho")),
-    Declared("IRLS, many degrees", norms=IRLS_NORMS, **_reweighted(_degrees, _degrees_price)),
+    Declared("IRLS, many degrees", norms=IRLS_NORMS, **_reweighted(_degrees, _degrees_price, fit=None)),
 )

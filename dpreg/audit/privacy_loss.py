@@ -22,16 +22,9 @@ from dpreg.pipeline.laws import Law, Scales
 from dpreg.pipeline.objective import Quadratic
 
 EPSILONS = (0.3, 2.0)
-OUTPUTS = np.r_[-np.geomspace(1e-3, 1e3, 60)[::-1], np.geomspace(1e-3, 1e3, 60)]
-NODES = 4001
-VALUES = (
-    -3.0,
-    -1.0,
-    -0.4,
-    0.0,
-    1.0,
-    3.0,
-)  # of a predictor and a response; bounds are -1 and 1, and what is out is clipped
+OUTPUTS = np.r_[-np.geomspace(1e-3, 1e3, 30)[::-1], np.geomspace(1e-3, 1e3, 30)]
+NODES = 300
+VALUES = (-3.0, -1.0, 0.0, 0.6, 1.0, 3.0)  # the bounds are -1 and 1, and what is out is clipped
 FORGIVEN = 1e-6  # relative: rounding of the densities, and the gradient that a solver leaves
 
 
@@ -74,8 +67,9 @@ def _losses(declared: Declared, setting: Setting, rng: np.random.Generator) -> I
         if setting.neighbours == "add_remove":
             pairs = iter([((), record) for record in logs if record])
         for one, other in pairs:
-            apart = np.abs(logs[one] - logs[other])
-            top = int(np.nanargmax(np.where(np.isfinite(apart), apart, -1.0)))
+            with np.errstate(invalid="ignore"):  # where both are impossible there is no loss
+                apart = np.abs(logs[one] - logs[other])
+            top = int(np.where(np.isnan(apart), -1.0, apart).argmax())
             where = f"{OUTPUTS[top]:.4g}" if top < len(OUTPUTS) else "exactly zero"
             yield float(apart[top]), f"{one or 'none'} and {other}, beside {n} records", where
 
@@ -83,8 +77,8 @@ def _losses(declared: Declared, setting: Setting, rng: np.random.Generator) -> I
 def quadratic_density(f: Quadratic, law: Law) -> FloatArray:
     """Return the log density of the lifted minimiser on `OUTPUTS`, and the log chance of exactly zero, the last entry.
 
-    The engine's repair and solver say where a noisy quadratic goes: theta is v times some function of M. Then the density
-    of theta is the integral over M of the densities of M and of v, times the derivative of v in theta.
+    The engine's repair and solver say where a noisy quadratic goes: theta is v times some function of M. So the
+    density of theta is the integral over M of the densities of M and of v, times the derivative of v in theta.
 
     Parameters
     ----------
@@ -109,12 +103,13 @@ def quadratic_density(f: Quadratic, law: Law) -> FloatArray:
     weights = np.gradient(nodes)
     stack = Quadratic(nodes[:, None, None], np.ones((len(nodes), 1)), np.zeros(len(nodes)))
     slope = solve.minimise(repair.lift(stack, law))[:, 0]
-    log_M = stats.laplace.logpdf(nodes, centre, b) + np.log(weights)
+    log_M = np.log(weights / (2 * b)) - np.abs(nodes - centre) / b
     moving = slope != 0
     with np.errstate(divide="ignore"):
         size = np.log(np.abs(slope[moving]))
         linear = OUTPUTS[:, None] / slope[moving]
-        log = special.logsumexp(log_M[moving] + stats.laplace.logpdf(linear, float(f.v[0]), beta) - size, axis=1)
+        log_v = -np.abs(linear - float(f.v[0])) / beta - math.log(2 * beta)
+        log = special.logsumexp(log_M[moving] + log_v - size, axis=1)
         atom = special.logsumexp(log_M[~moving]) if (~moving).any() else -math.inf
     return np.r_[log, atom]
 

@@ -60,8 +60,8 @@ def worst(
 ) -> tuple[float, str]:
     """Return the largest privacy loss that was found for a step, and the two records in words.
 
-    All corners of the domain and some records around them are compared with each other, or with no record; then the best
-    pair is improved.
+    All corners of the domain and some records around them are compared with each other, or with no record; then the
+    best pair is improved.
 
     Parameters
     ----------
