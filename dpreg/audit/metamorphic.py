@@ -167,6 +167,8 @@ def _refused(declared: Declared, records: tuple[FloatArray, FloatArray], setting
         declared.release(*records, setting, 5)
     except InputError:
         return True
+    except (ValueError, ArithmeticError):  # it broke, without saying what is wrong with the records
+        return False
     return False
 
 

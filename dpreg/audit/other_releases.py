@@ -175,7 +175,7 @@ def _privr_samples(s: Setting, size: int, rng: np.random.Generator) -> list[Samp
     quick: Any = {"floor": 1e-12, "sensitivity": "printed"}  # of the second step, which is not looked at
     firsts = [
         budget_split.privr(f, s.epsilon, share=SHARE, neighbours=s.neighbours, random_state=rng, **quick)
-        for _ in range(size // 20)
+        for _ in range(size // 40)
     ]
     shares = np.array([first.relevance for first in firsts])
     drawn = shares[:, 1] / shares[:, 0] * abs(float(f.v[0])) / firsts[0].ledger.spends[0].scale

@@ -1,7 +1,7 @@
 """Faults for the auditor to find, in the mechanisms it audits: in this process, and gone after the test.
 
-As a mutant, each is a place, what stands there, and what is put there instead; and then the mechanism that is audited, and
-the layer that must notice.
+As a mutant, each is a place, what stands there, and what is put there instead; and then the mechanism that is audited,
+and the layer that must notice.
 """
 
 import __future__
@@ -111,7 +111,7 @@ PLANTED = {
         "IRLS, Gaussian",
         "noise law",
     ),
-    "many degrees, one fewer": (
+    "many degrees, and five too few": (
         "dpreg.mechanisms.irls_laws.CentredWishart.matrix",
         "noise.wishart(p, self.degrees, shape, rng)",
         "noise.wishart(p, self.degrees - 5, shape, rng)",
@@ -318,11 +318,11 @@ PLANTED = {
         "objective perturbation",
         "privacy loss",
     ),
-    "less noise for the functional mechanism": (
-        "dpreg.pipeline.laws.functional",
-        "factor = bound / budgets",
-        "factor = bound / (2 * budgets)",
-        "recipe of the paper",
+    "linear coefficients at half price, seen in the answer": (
+        "dpreg.pipeline.laws.Scales.cost",
+        "abs(loss.cross) / 2 / self.v",
+        "abs(loss.cross) / 4 / self.v",
+        "functional, Taylor",
         "privacy loss",
     ),
     "NaN accepted": (
