@@ -11,7 +11,7 @@ import numpy as np
 from scipy import integrate, special, stats
 
 from dpreg.audit.privacy_loss import tilted_density
-from dpreg.audit.quadratic_releases import ChiSquareDifference, laplace_loss, numbers, rotated
+from dpreg.audit.quadratic_releases import ChiSquareDifference, laplace_loss, numbers, rotated, scales_of
 from dpreg.audit.statement import Declared, Price, Sample, Setting, Step, cube, per_scale
 from dpreg.checks import FloatArray
 from dpreg.mechanisms import budget_split, filter_priority, histogram, irls, irls_laws, irls_moments
@@ -152,7 +152,7 @@ def _privr_steps(s: Setting) -> tuple[Step, ...]:
     second = release.release(f, first.scales, 2, neighbours=s.neighbours).ledger
     (spend,), law = first.ledger, first.scales
     scale = np.full(s.domain.p, spend.scale)
-    own = numbers(objective.Quadratic(law.M, law.v, 0.0), law)
+    own = scales_of(law)
 
     def coefficients(X: FloatArray, y: FloatArray) -> FloatArray:
         return numbers(objective.linear(X, y, s.domain), law)

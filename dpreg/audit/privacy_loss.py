@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from scipy import special, stats
@@ -60,13 +61,14 @@ def _losses(declared: Declared, setting: Setting, rng: np.random.Generator) -> I
     ends = setting.domain.response if declared.labels else VALUES
     for n in (0, 4):
         X, y = declared.records(1, n, rng)
-        logs = {(): declared.density(X, y, setting)} if setting.neighbours == "add_remove" else {}
+        logs: dict[tuple[float, ...], FloatArray] = {}
+        if setting.neighbours == "add_remove":
+            logs[()] = declared.density(X, y, setting)
         for x, t in itertools.product(VALUES, ends):
             logs[(x, t)] = declared.density(np.vstack([X, [[x]]]), np.r_[y, t], setting)
-        pairs = itertools.combinations(logs, 2)
-        if setting.neighbours == "add_remove":
-            pairs = iter([((), record) for record in logs if record])
-        for one, other in pairs:
+        for one, other in itertools.combinations(logs, 2):
+            if setting.neighbours == "add_remove" and one:
+                continue
             with np.errstate(invalid="ignore"):  # where both are impossible there is no loss
                 apart = np.abs(logs[one] - logs[other])
             top = int(np.where(np.isnan(apart), -1.0, apart).argmax())
@@ -111,7 +113,7 @@ def quadratic_density(f: Quadratic, law: Law) -> FloatArray:
         log_v = -np.abs(linear - float(f.v[0])) / beta - math.log(2 * beta)
         log = special.logsumexp(log_M[moving] + log_v - size, axis=1)
         atom = special.logsumexp(log_M[~moving]) if (~moving).any() else -math.inf
-    return np.r_[log, atom]
+    return np.asarray(np.r_[log, atom])
 
 
 def tilted_density(X: FloatArray, y: FloatArray, setting: Setting) -> FloatArray:
@@ -134,7 +136,7 @@ def tilted_density(X: FloatArray, y: FloatArray, setting: Setting) -> FloatArray
     True
     """
     none, one = (np.empty((0, 1)), np.empty(0)), (np.ones((1, 1)), np.ones(1))
-    options = {"neighbours": setting.neighbours, "random_state": 5}
+    options: Any = {"neighbours": setting.neighbours, "random_state": 5}
     (start, _), (end, ledger) = (
         objective_perturbation(*data, setting.domain, setting.epsilon, **options) for data in (none, one)
     )

@@ -45,6 +45,17 @@ def numbers(f: Quadratic, law: Law) -> FloatArray:
     return np.concatenate(parts, axis=-1)
 
 
+def scales_of(law: Scales) -> FloatArray:
+    """Return the scales of what a law publishes, in the order of `numbers`; shape (k,).
+
+    Examples
+    --------
+    >>> scales_of(laws.unit_scales("monomial", 2)).tolist()
+    [1.0, 0.5, 1.0, 1.0, 1.0]
+    """
+    return numbers(Quadratic(law.M, law.v, np.array(0.0 if math.isinf(law.c) else law.c)), law)
+
+
 def laplace_loss(change: FloatArray, scale: FloatArray) -> FloatArray:
     """Return sum |change| / scale over the last axis: infinite where a number without noise changes.
 
@@ -117,7 +128,7 @@ def rotated(noise: FloatArray, rng: np.random.Generator) -> FloatArray:
     [[1.0, 1.0]]
     """
     basis, _ = np.linalg.qr(rng.standard_normal(noise.shape))
-    return np.einsum("...ji,...jk,...ki->...i", basis, noise, basis)
+    return np.asarray(np.einsum("...ji,...jk,...ki->...i", basis, noise, basis))
 
 
 def _objective(X: FloatArray, y: FloatArray, setting: Setting, loss: Loss) -> Quadratic:
@@ -143,9 +154,9 @@ def _nuclear(setting: Setting, law: wishart.WishartDifference, price: float) -> 
 def _law_samples(law: Law, f: Quadratic, size: int, rng: np.random.Generator) -> list[Sample]:
     exact = numbers(f, law)
     if isinstance(law, Scales):
-        scale = numbers(Quadratic(law.M, law.v, 0.0 if math.isinf(law.c) else law.c), law)
-        drawn = numbers(release.perturb(f, law, rng, draws=(-(-size // len(exact)),)), law) - exact
-        return [Sample("Laplace", drawn[:, scale > 0] / scale[scale > 0], stats.laplace, 1.0)]
+        scale = scales_of(law)
+        moved = numbers(release.perturb(f, law, rng, draws=(-(-size // len(exact)),)), law) - exact
+        return [Sample("Laplace", moved[:, scale > 0] / scale[scale > 0], stats.laplace, 1.0)]
     if not isinstance(law, wishart.WishartDifference):
         raise InputError(f"law is of type {type(law).__name__}: its noise law is not known here")
     drawn = release.perturb(f, law, rng, draws=(size // 2,))
@@ -213,7 +224,7 @@ def quadratic(
         if isinstance(noise, wishart.WishartDifference):
             return (_nuclear(s, noise, price),)
         assert isinstance(noise, Scales)
-        scale = numbers(Quadratic(noise.M, noise.v, 0.0 if math.isinf(noise.c) else noise.c), noise)
+        scale = scales_of(noise)
 
         def before(X: FloatArray, y: FloatArray) -> FloatArray:
             return numbers(_objective(X, y, s, loss), noise)
@@ -259,7 +270,7 @@ def _half(s: Setting) -> Scales:
 def _repeated(s: Setting, size: int, rng: np.random.Generator) -> list[Sample]:
     """Draw fewer, one run at a time: its noise is that of every release, here on an objective that is bounded."""
     law, f = _half(s), objective.linear(*_many(s.domain, SQUARED, 2000), s.domain)
-    scale, exact = numbers(Quadratic(law.M, law.v, 0.0), law), numbers(f, law)
+    scale, exact = scales_of(law), numbers(f, law)
     runs = [repair.retry(f, law, rng, neighbours=s.neighbours).objective for _ in range(size // 100)]
     drawn = np.array([numbers(run, law) for run in runs]) - exact
     return [Sample("Laplace", drawn[:, scale > 0] / scale[scale > 0], stats.laplace, 1.0)]

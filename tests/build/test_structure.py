@@ -148,7 +148,7 @@ def test_the_face_shows_what_it_names():
 
 @pytest.mark.parametrize("name", RULED)
 def test_imports_point_one_way(name):
-    """Ground, pipeline, mechanisms; attacks, sweeps, estimators side by side; audits of all; then lib, then the book."""
+    """Ground, pipeline, mechanisms; attacks, sweeps, estimators side by side; audits; then lib; then the book."""
     for imported in inside(MODULES[name]):
         assert room(imported) in ROOMS[room(name)] | {room(name)}, f"{name} imports {imported}"
 

@@ -37,6 +37,7 @@ EXEMPT = {
     "statement.Declared.settings": STATED,
     "statement.Declared.records": STATED,
     "quadratic_releases.numbers": STATED,
+    "quadratic_releases.scales_of": STATED,
     "quadratic_releases.laplace_loss": STATED,
     "quadratic_releases.rotated": STATED,
     "quadratic_releases.quadratic": STATED,
