@@ -13,6 +13,7 @@ import numpy as np
 from scipy import integrate, special, stats
 
 from dpreg.audit import privacy_loss
+from dpreg.audit.search import worst_pair
 from dpreg.audit.statement import Declared, Price, Sample, Setting, Step, per_scale
 from dpreg.checks import FloatArray, InputError
 from dpreg.estimators import private
@@ -229,7 +230,10 @@ def quadratic(
         def before(X: FloatArray, y: FloatArray) -> FloatArray:
             return numbers(_objective(X, y, s, loss), noise)
 
-        return (Step("coefficients", before, lambda change: laplace_loss(change, scale), price),)
+        def climb(rng: np.random.Generator) -> float:
+            return worst_pair(noise, s.domain, s.neighbours, loss=loss, restarts=60, steps=100, random_state=rng).loss
+
+        return (Step("coefficients", before, lambda change: laplace_loss(change, scale), price, climb),)
 
     def study(X: FloatArray, y: FloatArray, s: Setting, seed: RandomState) -> FloatArray:
         return numbers(release.perturb(_objective(X, y, s, loss), law(s), seed), law(s))

@@ -52,12 +52,15 @@ class Step:
         Returns the privacy loss of changing the numbers by so much, of shape (...), from the noise that is stated.
     price : float
         What the ledger charges for them, in the same units.
+    climb : function of a generator, optional
+        A search of its own, for what has one: it returns a loss that some neighbours reach.
     """
 
     name: str
     exact: Callable[[FloatArray, FloatArray], FloatArray]
     loss: Callable[[FloatArray], FloatArray]
     price: float
+    climb: Callable[[np.random.Generator], float] | None = None
 
 
 @dataclass(frozen=True)
