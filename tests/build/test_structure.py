@@ -51,7 +51,7 @@ NO_EXAMPLE = {
     "findings.Report": "what an audit returns",
     "statement.Setting": "declared.settings yields them",
     "statement.Step": "sensitivity_search.worst shows it",
-    "statement.Sample": "noise_law.tests shows it",
+    "statement.Sample": "noise_law.p_values shows it",
     "statement.Declared": "quadratic_releases.quadratic makes one",
     "generated_income.income": "inner step of generated_people.people",
     "checks": "one-line checks, seen at work in every error",

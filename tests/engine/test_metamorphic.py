@@ -26,6 +26,11 @@ def released(change):
     return replace(SOUND, release=lambda X, y, s, seed: SOUND.release(*change(X, y), s, seed))
 
 
+def few(run):
+    """What a mechanism returns that cannot do with fewer than three records."""
+    return (np.full(9, math.nan), None) if len(run[1]) < 3 else None
+
+
 BROKEN = {
     "a record out of bounds is its clipped twin": released(lambda X, y: (X, np.where(np.abs(y) > 1, 0.0, y))),
     "the order of records": released(lambda X, y: (np.vstack([X, X[:1]]), np.r_[y, y[:1]])),
@@ -36,12 +41,9 @@ BROKEN = {
     "every draw is new": replace(SOUND, release=lambda X, y, s, seed: SOUND.release(X, y, s, 5)),
     "a huge epsilon gives the non-private fit": replace(SOUND, goal=lambda X, y, s: SOUND.goal(X, y, s) + 0.01),
     "names and signs of columns": replace(SOUND, fit=lambda X, y, s, seed: SOUND.fit(np.abs(X), y, s, seed)),
-    "copies of all records": replace(SOUND, fit=lambda X, y, s, seed: SOUND.fit(X, y, s, seed) / len(X)),
+    "copies of all records": replace(SOUND, fit=lambda X, y, s, seed: SOUND.fit(X, y, s, seed) * len(X)),
     "what is no number is refused": released(lambda X, y: (np.nan_to_num(X), y)),
-    "any records will do": replace(
-        SOUND,
-        release=lambda X, y, s, seed: (np.full(9, math.nan), None) if len(y) < 3 else SOUND.release(X, y, s, seed),
-    ),
+    "any records will do": replace(SOUND, release=lambda *run: few(run) or SOUND.release(*run)),
 }
 
 

@@ -1,7 +1,7 @@
 """Tests of a noise law: how often they err on the right one, and that they reject a scale five per cent off.
 
-Each test of a sound sample errs less often than once in a million. The rate is too small to be measured, so the p-values
-are, at five per cent: more rejections than the binomial quantile of one in a million fail.
+Each test of a sound sample errs less often than once in a million. The rate is too small to be measured, so the
+p-values are, at five per cent: more rejections than the binomial quantile of one in a million fail.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from dpreg.audit.declared import MECHANISMS
-from dpreg.audit.noise_law import ALPHA, audit_noise, tests
+from dpreg.audit.noise_law import ALPHA, audit_noise, p_values
 from dpreg.audit.statement import Sample
 
 LAWS = {
@@ -27,15 +27,15 @@ def sample(name, values):
 
 
 def least(name, values):
-    return min(chance for _, chance in tests(sample(name, values)))
+    return min(chance for _, chance in p_values(sample(name, values)))
 
 
 def rejections(name, size, seeds):
     law = LAWS[name][0]
     chances = {}
     for seed in range(seeds):
-        values = law.rvs((size // 4, 4), random_state=np.random.default_rng(seed))
-        for event, chance in tests(sample(name, np.asarray(values, dtype=float))):
+        values = law.rvs(size=(size // 4, 4), random_state=np.random.default_rng(seed))
+        for event, chance in p_values(sample(name, np.asarray(values, dtype=float))):
             chances.setdefault(event, []).append(chance)
     return {event: sum(chance < 0.05 for chance in found) for event, found in chances.items()}
 
@@ -50,7 +50,7 @@ def test_sound_noise_is_rejected_as_often_as_said(name):
 @pytest.mark.parametrize("name", ["Laplace", "normal", "exponential"])
 @pytest.mark.parametrize("factor", [0.95, 1.05])
 def test_a_scale_five_per_cent_off_is_rejected(name, factor):
-    values = LAWS[name][0].rvs((10_000, 4), random_state=np.random.default_rng(1))
+    values = LAWS[name][0].rvs(size=(10_000, 4), random_state=np.random.default_rng(1))
     assert least(name, values) > ALPHA > least(name, factor * values)
 
 
@@ -84,7 +84,7 @@ def test_sound_mechanisms_are_rejected_as_often_as_said(name):
     setting = next(declared.settings((2,)))
     for seed in range(40):
         for part in declared.samples(setting, 4000, np.random.default_rng(seed)):
-            for event, chance in tests(part):
+            for event, chance in p_values(part):
                 chances.setdefault((part.name, event), []).append(chance)
     for key, found in chances.items():
         assert sum(chance < 0.05 for chance in found) <= stats.binom.isf(1e-6, 40, 0.05), key

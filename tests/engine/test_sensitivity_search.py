@@ -31,7 +31,7 @@ def test_no_pair_beats_the_ledger_after_a_longer_search(name):
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])
 @pytest.mark.parametrize("intercept", [False, True])
 def test_the_search_reaches_what_is_proved(intercept, relation):
-    """The mechanism's sensitivity is tight, so the worst pair costs all of epsilon: found by corners, or by climbing."""
+    """The sensitivity is tight, so the worst pair costs all of epsilon: found at corners, or by climbing."""
     declared = MECHANISMS["functional, monomial"]
     setting = Setting(cube(2, intercept), 0.7, relation)
     (step,) = declared.steps(setting)
@@ -43,7 +43,7 @@ def test_climbing_counts():
     declared = MECHANISMS["functional"]
 
     def steps(setting):
-        return tuple(replace(step, climb=lambda rng: 2 * step.price) for step in declared.steps(setting))
+        return tuple(replace(step, climb=lambda rng: 2 * setting.epsilon) for step in declared.steps(setting))
 
     found = audit_sensitivity(replace(declared, steps=steps), RNG, (1,), polish=1)
     assert all(finding.refuted and finding.pair.endswith("climbing") for finding in found)

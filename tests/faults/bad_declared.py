@@ -53,5 +53,5 @@ EXEMPT = {
     "sensitivity_search.worst": LAYER,
     "privacy_loss.audit_privacy_loss": LAYER,
     "noise_law.audit_noise": LAYER,
-    "noise_law.tests": LAYER,
+    "noise_law.p_values": LAYER,
 }
