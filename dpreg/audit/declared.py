@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from dpreg import checks, noise
-from dpreg.audit import other_releases, quadratic_releases
+from dpreg.audit import count_releases, irls_releases, other_releases, quadratic_releases
 from dpreg.audit.budget_algebra import audit_budget
 from dpreg.audit.findings import Finding, Report
 from dpreg.audit.metamorphic import audit_relations
@@ -20,7 +20,8 @@ from dpreg.audit.statement import Declared
 
 Layer = Callable[[Declared, np.random.Generator], list[Finding]]
 
-MECHANISMS = {declared.name: declared for declared in (*quadratic_releases.ALL, *other_releases.ALL)}
+TABLE = (*quadratic_releases.ALL, *count_releases.ALL, *other_releases.ALL, *irls_releases.ALL)
+MECHANISMS = {declared.name: declared for declared in TABLE}
 
 # In the order of what they cost.
 LAYERS: dict[str, Layer] = {
