@@ -10,7 +10,7 @@ from dpreg.audit.declared import MECHANISMS
 from dpreg.audit.metamorphic import RELATIONS, audit_relations
 
 RNG = np.random.default_rng(0)
-FAST = ["functional", "Wishart difference", "DPME", "Filter-Priority", "objective perturbation", "IRLS, Laplace"]
+FAST = ["functional", "DPME", "Filter-Priority", "objective perturbation"]
 SOUND = MECHANISMS["functional"]
 
 
@@ -49,8 +49,9 @@ BROKEN = {
 
 @pytest.mark.parametrize("name", RELATIONS)
 def test_a_broken_relation_is_found(name):
-    found = audit_relations(BROKEN[name], RNG)
-    assert name in {finding.event for finding in found if finding.refuted}
+    setting = next(SOUND.settings((2,)))
+    assert RELATIONS[name](SOUND, setting, RNG)
+    assert not RELATIONS[name](BROKEN[name], setting, RNG)
 
 
 def test_an_error_of_another_kind_is_no_refusal():
@@ -59,5 +60,5 @@ def test_an_error_of_another_kind_is_no_refusal():
             raise ValueError("something broke")
         return SOUND.release(X, y, s, seed)
 
-    found = [finding.event for finding in audit_relations(replace(SOUND, release=fails), RNG) if finding.refuted]
-    assert set(found) == {"what is no number is refused"}
+    name = "what is no number is refused"
+    assert not RELATIONS[name](replace(SOUND, release=fails), next(SOUND.settings((2,))), RNG)

@@ -40,6 +40,7 @@ def test_the_density_of_the_functional_mechanism_is_that_of_its_releases(monkeyp
     assert none > 0.05  # the atom is seen
 
 
+@pytest.mark.slow
 def test_the_density_of_objective_perturbation_is_one_in_all(monkeypatch):
     declared = MECHANISMS["objective perturbation"]
     grid = np.linspace(-400.0, 400.0, 400_001)
