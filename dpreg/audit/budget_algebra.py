@@ -44,9 +44,9 @@ def audit_budget(declared: Declared, rng: np.random.Generator, sizes: tuple[int,
 def _sums(declared: Declared, setting: Setting, ledger: Ledger) -> Iterator[tuple[str, float, float]]:
     """Yield what is compared, the number that is claimed, and the one that was worked out: infinite if they differ."""
     total = ledger.rho if declared.spends == "rho" else ledger.epsilon
-    least = 0.0 if declared.spends == "at most" else setting.epsilon
+    least = setting.epsilon if declared.spends in ("epsilon", "rho") else 0.0
     wrong = not least * (1 - FORGIVEN) <= total <= setting.epsilon * (1 + FORGIVEN)
-    if declared.spends != "at most" or declared.name.startswith(("DPBA", "functional")):
+    if declared.spends != "as certified":
         yield "total, as asked for", setting.epsilon, math.inf if wrong else total
     for spend in ledger:
         said = spend.epsilon, spend.delta, spend.rho
@@ -60,4 +60,4 @@ def _sums(declared: Declared, setting: Setting, ledger: Ledger) -> Iterator[tupl
             "sensitivity and scale": spend.sensitivity > 0 and spend.scale > 0,
         }
         for what, good in words.items():
-            yield f"{what} of {spend.released}", spend.epsilon, spend.epsilon if good else math.inf
+            yield f"{what} of {spend.released}", setting.epsilon, setting.epsilon if good else math.inf

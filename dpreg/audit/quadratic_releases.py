@@ -226,7 +226,7 @@ def _recipe(recipe: fm_recipes.Recipe) -> dict[str, Any]:
     return {
         "law": lambda s: recipe.scales(s.domain, s.epsilon),
         "domain": lambda d, intercept: recipe.domain(-np.ones(d), np.ones(d), (-1.0, 1.0)),
-        "spends": "at most",
+        "spends": "as certified",
         "lossless": recipe.intercept,
     }
 

@@ -127,8 +127,8 @@ class Declared:
         The response is one of the two ends of its bounds.
     price : function of (spend, setting)
         Returns the epsilon, delta and rho of an entry, worked out from its sensitivity and scale.
-    spends : {"epsilon", "rho", "at most"}
-        What the total is to be equal to; "at most" if the mechanism promises no more.
+    spends : {"epsilon", "rho", "at most", "as certified"}
+        What the total is to be equal to, or at most; "as certified" if the mechanism promises no total of its own.
     exact : function of (X, y, setting), optional
         The released numbers without the noise, where noise is all that is added.
     study : function of (X, y, setting, random_state), optional
@@ -151,7 +151,7 @@ class Declared:
     domain: Callable[[int, bool], Box | Ball] = cube
     labels: bool = False
     price: Callable[[Spend, Setting], Price] = per_scale
-    spends: Literal["epsilon", "rho", "at most"] = "epsilon"
+    spends: Literal["epsilon", "rho", "at most", "as certified"] = "epsilon"
     exact: Callable[[FloatArray, FloatArray, Setting], FloatArray] | None = None
     study: Callable[[FloatArray, FloatArray, Setting, RandomState], FloatArray] | None = None
     fit: Callable[[FloatArray, FloatArray, Setting, RandomState], FloatArray] | None = None

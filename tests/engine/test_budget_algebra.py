@@ -54,6 +54,12 @@ def test_a_field_that_is_wrong_is_found(fields):
     assert any(finding.refuted for finding in audit_budget(with_ledger(MECHANISMS["functional"], **fields), RNG, (2,)))
 
 
+def test_words_count_where_no_epsilon_is_promised():
+    """Under one of the two relations the word is wrong, and the ledger's epsilon is infinite anyway."""
+    found = audit_budget(with_ledger(MECHANISMS["IRLS, Gaussian"], neighbours="replace"), RNG, (2,))
+    assert {finding.pair.rpartition(" ")[2] for finding in found if finding.refuted} == {"add_remove"}
+
+
 def test_who_promises_less_than_all_may_spend_less_but_not_more():
     printed = MECHANISMS["functional, printed"]
     for epsilon, wrong in ((0.7, False), (0.70001, True)):
