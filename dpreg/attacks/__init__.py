@@ -1,1 +1,1 @@
-"""How well an attacker does: the worst pair of records, and what a model tells of a sensitive attribute."""
+"""How well an attacker does: what a model tells of a sensitive attribute."""

@@ -87,7 +87,7 @@ def test_what_a_chapter_calls_is_found():
     called = reference.called()
     assert set(called) <= {page.relative_to(ROOT).with_suffix("").as_posix() for page in chapters.chapters()}
     assert "dpreg.pipeline.laws.certify" in called["book/mechanisms/linear"]
-    assert "dpreg.attacks.audit.worst_pair" in called["book/mechanisms/sensitivity"]
+    assert "dpreg.audit.search.worst_pair" in called["book/mechanisms/sensitivity"]
     everything = {name for used in called.values() for name in used}
     assert len(everything) > 100
     assert everything <= set(reference.names().values())

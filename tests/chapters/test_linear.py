@@ -9,7 +9,7 @@ import pytest
 from scipy import integrate, stats
 
 from dpreg import noise
-from dpreg.attacks import audit
+from dpreg.audit import search
 from dpreg.checks import InputError
 from dpreg.pipeline.domain import Box
 from dpreg.pipeline.laws import Scales, certify, functional, unit_scales
@@ -140,7 +140,7 @@ def test_theorem_one():
 
 @pytest.mark.parametrize("convention", ["monomial", "ordered", "copied", "triangle"])
 def test_log_ratio(convention):
-    """`audit.log_ratio` against scipy's densities of the numbers that are released."""
+    """`search.log_ratio` against scipy's densities of the numbers that are released."""
     box = cube(2, intercept=True)
     rng = np.random.default_rng(1)
     f, g = (linear(rng.uniform(-1, 1, (5, 2)), rng.uniform(-1, 1, 5), box) for _ in range(2))
@@ -153,8 +153,8 @@ def test_log_ratio(convention):
         expected += sign * stats.laplace.logpdf(outputs.M[:, where], h.M[where], scales.M[where]).sum(axis=1)
         expected += sign * stats.laplace.logpdf(outputs.v, h.v, scales.v).sum(axis=1)
         expected += sign * stats.laplace.logpdf(outputs.c, h.c, scales.c)
-    assert audit.log_ratio(outputs, f, g, scales) == pytest.approx(expected)
-    assert audit.log_ratio(f, f, g, scales) == pytest.approx(total_change(f, g, scales, where))
+    assert search.log_ratio(outputs, f, g, scales) == pytest.approx(expected)
+    assert search.log_ratio(f, f, g, scales) == pytest.approx(total_change(f, g, scales, where))
 
 
 def total_change(f, g, scales, where):
@@ -165,7 +165,7 @@ def total_change(f, g, scales, where):
 def test_log_ratio_refuses_exact_numbers():
     one, other = (Quadratic(np.eye(1) * k, np.zeros(1), np.array(0.0)) for k in (1, 2))
     with pytest.raises(InputError, match="scale zero"):
-        audit.log_ratio(one, one, other, Scales(np.zeros((1, 1)), np.ones(1)))
+        search.log_ratio(one, one, other, Scales(np.zeros((1, 1)), np.ones(1)))
 
 
 def test_mean_loss():
@@ -178,7 +178,7 @@ def test_mean_loss():
     spent = (d**2 + d + 1) / (2 * (d + 1) ** 2 / n)
     assert spent == pytest.approx(values("SL-N")["spent"], abs=1e-6)
     half = Scales(np.ones((d, d)), np.full(d, 2.0), 1.0, ordered=True)
-    assert audit.worst_pair(half, cube(d)).loss == pytest.approx(d**2 + d + 1)
+    assert search.worst_pair(half, cube(d)).loss == pytest.approx(d**2 + d + 1)
 
 
 def near(a, v, b, within=0.1):

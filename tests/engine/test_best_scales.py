@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from dpreg.attacks.audit import worst_pair
+from dpreg.audit.search import worst_pair
 from dpreg.mechanisms.best_scales import TOTAL, at_random_theta, criterion, least, optimal
 from dpreg.pipeline.domain import Box
 from dpreg.pipeline.laws import Scales, certify, functional, unit_scales

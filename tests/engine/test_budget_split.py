@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, optimize, stats
 
-from dpreg.attacks.audit import worst_pair
+from dpreg.audit.search import worst_pair
 from dpreg.checks import BrokenGuaranteeWarning, BudgetError, InputError, PrivacyLeakWarning
 from dpreg.mechanisms.budget_split import dpba, dpc, first_order, parts, printed_share, privr, share
 from dpreg.pipeline import repair

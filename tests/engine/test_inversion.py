@@ -14,8 +14,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from dpreg.attacks import inversion
-from dpreg.attacks.audit import worst_pair
 from dpreg.attacks.inversion import Attribute
+from dpreg.audit.search import worst_pair
 from dpreg.mechanisms import budget_split
 from dpreg.pipeline.domain import Box
 from dpreg.pipeline.laws import Scales, certify, functional

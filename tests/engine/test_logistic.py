@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import optimize
 from sklearn.linear_model import LogisticRegression
 
-from dpreg.attacks.audit import log_ratio
+from dpreg.audit.search import log_ratio
 from dpreg.checks import IndefiniteError, SolverError
 from dpreg.pipeline.domain import BLOCK
 from dpreg.pipeline.laws import certify, functional

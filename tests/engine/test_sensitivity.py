@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
-from dpreg.attacks.audit import worst_pair
+from dpreg.audit.search import worst_pair
 from dpreg.checks import InputError
 from dpreg.pipeline.domain import Ball, Box, Domain
 from dpreg.pipeline.laws import Scales, certify, functional

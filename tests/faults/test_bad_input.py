@@ -17,7 +17,7 @@ import scipy.sparse
 import dpreg
 import lib
 from dpreg import checks, noise
-from dpreg.attacks import audit
+from dpreg.audit import search
 from dpreg.checks import BudgetError, DataError, IndefiniteError, InputError, SolverError
 from dpreg.estimators import nonprivate
 from dpreg.pipeline import budget, laws, objective, release, repair, sensitivity, solve
@@ -368,17 +368,17 @@ CASES = {
         ("domain is of type NoneType", lambda: laws.certify(UNIT, None)),
         *relations(lambda word: laws.certify(UNIT, BOX, word)),
     ],
-    "audit.worst_pair": [
-        *relations(lambda word: audit.worst_pair(UNIT, BOX, word)),
-        *seeds(lambda seed: audit.worst_pair(UNIT, BOX, random_state=seed)),
-        ("restarts is 0: give", lambda: audit.worst_pair(UNIT, BOX, restarts=0)),
-        ("steps is -1: give", lambda: audit.worst_pair(UNIT, BOX, steps=-1)),
-        ("2 columns and the domain 3", lambda: audit.worst_pair(UNIT, CONSTANT)),
-        ("scale zero", lambda: audit.worst_pair(UNIT.times(0), BOX)),
-        ("scales is of type int", lambda: audit.worst_pair(1, BOX)),
-        ("domain is of type int", lambda: audit.worst_pair(UNIT, 1)),
+    "search.worst_pair": [
+        *relations(lambda word: search.worst_pair(UNIT, BOX, word)),
+        *seeds(lambda seed: search.worst_pair(UNIT, BOX, random_state=seed)),
+        ("restarts is 0: give", lambda: search.worst_pair(UNIT, BOX, restarts=0)),
+        ("steps is -1: give", lambda: search.worst_pair(UNIT, BOX, steps=-1)),
+        ("2 columns and the domain 3", lambda: search.worst_pair(UNIT, CONSTANT)),
+        ("scale zero", lambda: search.worst_pair(UNIT.times(0), BOX)),
+        ("scales is of type int", lambda: search.worst_pair(1, BOX)),
+        ("domain is of type int", lambda: search.worst_pair(UNIT, 1)),
     ],
-    "audit.log_ratio": [("scale zero", lambda: audit.log_ratio(F, F, F + F, UNIT.times(0)))],
+    "search.log_ratio": [("scale zero", lambda: search.log_ratio(F, F, F + F, UNIT.times(0)))],
     "budget.Spend": [
         ("epsilon is -1", lambda: spend(epsilon=-1)),
         ("epsilon is inf", lambda: spend(epsilon=INF)),
@@ -618,7 +618,7 @@ EXEMPT = {
     "domain.Box.clip": "inner step on checked blocks",
     "domain.Ball.clip": "inner step on checked blocks",
     "domain.Domain.scale_block": "inner step; the records have been checked by its callers, listed above",
-    "audit.Pair": "what worst_pair returns",
+    "search.Pair": "what worst_pair returns",
     "budget.Ledger": "holds Spends, which are checked; mixing neighbours is in test_release",
     "release.Release": "what release returns",
     "budget.Ledger.to_frame": "no arguments",

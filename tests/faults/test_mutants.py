@@ -315,10 +315,10 @@ MUTANTS = {
         "test_claims.py",
     ),
     "attack leaves the domain": (
-        "dpreg.attacks.audit._project",
+        "dpreg.audit.search._project",
         "domain.clip(predictors)",
         "pass",
-        "test_audit.py -k 'pair_is'",
+        "test_search.py -k 'pair_is'",
     ),
 }
 

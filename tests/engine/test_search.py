@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from dpreg.attacks.audit import Pair, log_ratio, worst_pair
+from dpreg.audit.search import Pair, log_ratio, worst_pair
 from dpreg.checks import InputError
 from dpreg.pipeline.domain import Ball, Box
 from dpreg.pipeline.laws import Scales, certify, functional, unit_scales

@@ -1,4 +1,4 @@
-"""Attacks on a claimed guarantee: a search for the pair of records that the noise protects worst."""
+"""The search for the pair of records that the noise protects worst."""
 
 from __future__ import annotations
 

@@ -1,0 +1,96 @@
+"""The table of mechanisms is complete, and the audit runs what it is asked for."""
+
+import importlib
+import inspect
+import pkgutil
+
+import pytest
+
+import dpreg
+from dpreg.audit import declared
+from dpreg.audit.declared import LAYERS, MECHANISMS, audit
+from tests.engine.test_pay import takers
+
+# What pays for privacy, or makes the noise that is paid for: the mechanism that stands for it.
+PAYERS = {
+    "release.release": "functional",
+    "repair.retry": "repetition",
+    "histogram.dpme": "DPME",
+    "filter_priority.filter_priority": "Filter-Priority",
+    "objective_perturbation.objective_perturbation": "objective perturbation",
+    "budget_split.privr": "PrivR",
+    "irls.irls": "IRLS, Laplace",
+    "private.PrivateLinearRegression.fit": "PrivateLinearRegression",
+    "private.PrivateLogisticRegression.fit": "PrivateLogisticRegression",
+}
+NOISE = {
+    "laws.functional": "functional",
+    "best_scales.optimal": "best scales",
+    "budget_split.dpba": "DPBA",
+    "budget_split.dpc": "DPC",
+    "wishart.difference": "Wishart difference",
+    "irls.gaussian": "IRLS, Gaussian",
+    "irls.pure": "IRLS, Wishart difference",
+    "irls.degrees": "IRLS, many degrees",
+}
+NO_PROMISE = {
+    "laws.unit_scales": "noise of size one, to be scaled",
+    "irls.exact": "no noise",
+    "irls.printed": "its guarantee is false, and it says so",
+}
+
+
+def makers():
+    """All public functions that return noise, as module.name."""
+    for info in pkgutil.walk_packages(dpreg.__path__, "dpreg."):
+        if info.name.startswith("dpreg.audit"):
+            continue
+        module = importlib.import_module(info.name)
+        for name, thing in vars(module).items():
+            if inspect.isfunction(thing) and thing.__module__ == info.name and not name.startswith("_"):
+                back = thing.__annotations__.get("return", "")
+                if back in ("Scales", "WishartDifference", "Plan", "Law"):
+                    yield f"{info.name.rpartition('.')[2]}.{name}"
+
+
+def test_every_release_is_declared():
+    assert set(takers()) - {"budget.pay"} == set(PAYERS)
+    assert set(makers()) == set(NOISE) | set(NO_PROMISE)
+    assert {*PAYERS.values(), *NOISE.values()} <= set(MECHANISMS)
+
+
+def test_all_is_all(monkeypatch):
+    """Every mechanism meets every layer, in order, each with a stream of its own."""
+    seen = []
+
+    def layer(mechanism, rng):
+        seen.append((mechanism.name, rng.random()))
+        return []
+
+    monkeypatch.setattr(declared, "LAYERS", dict.fromkeys(LAYERS, layer))
+    report = audit()
+    assert [name for name, _ in seen] == [name for name in MECHANISMS for _ in LAYERS]
+    assert len({draw for _, draw in seen}) == len(seen)
+    assert (report.findings, report.seed, report.seconds > 0) == ((), 0, True)
+    everything = dict(zip([(name, k) for name in MECHANISMS for k in LAYERS], [draw for _, draw in seen], strict=True))
+    seen.clear()
+    audit("DPC", ["noise law"])
+    assert seen == [("DPC", everything["DPC", "noise law"])]
+
+
+def test_findings_are_the_same_every_time():
+    one, other = (audit("DPC", "noise law", quick=True, random_state=3) for _ in range(2))
+    assert one.findings == other.findings
+    assert {finding.subject for finding in one.findings} == {"DPC"}
+
+
+def test_each_layer_says_its_name():
+    report = audit("objective perturbation", [k for k in LAYERS if k != "noise law"], quick=True)
+    assert {finding.check for finding in report.findings} == set(LAYERS) - {"noise law"}
+    assert not report.refuted
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_the_engine_is_sound(name):
+    assert not audit(name, quick=True, random_state=1).refuted
