@@ -235,7 +235,8 @@ def _rounds(draws: int) -> list[int]:
 def _run(audit: _Audit, pairs: list[Pair], rounds: list[int], progress: bool) -> list[Finding]:
     findings: list[Finding] = []
     total = 2 * len(pairs) * sum(rounds)
-    with tqdm(total=total, unit="release", disable=not progress, delay=PATIENCE) as bar:
+    hidden = {} if checks.flag(progress, "progress") else {"disable": True}  # TQDM_DISABLE decides where we do not
+    with tqdm(total=total, unit="release", delay=PATIENCE, **hidden) as bar:
         for r, draws in enumerate(rounds):
             findings = []
             for k, pair in enumerate(pairs):
