@@ -148,9 +148,8 @@ def _collect(name: str, value: Any, parts: list[tuple[str, NDArray[Any]]], forms
 
 
 def _is_model(value: Any) -> bool:
-    return not isinstance(value, str | bytes | np.generic | np.ndarray | Sequence) and hasattr(value, "__dict__") and (
-        not hasattr(value, "__array__")
-    )
+    plain = isinstance(value, str | bytes | np.generic | np.ndarray | Sequence)
+    return not plain and hasattr(value, "__dict__") and not (hasattr(value, "__array__") or hasattr(value, "toarray"))
 
 
 def _attributes(model: Any) -> dict[str, Any]:

@@ -157,8 +157,8 @@ def _learnt(one: Table, other: Table, learn: bool) -> list[Statistic]:
 
 
 def _finite(X: FloatArray) -> FloatArray:
-    """Keep NaN, which trees split on, and what their single precision cannot hold within it."""
-    return np.clip(X, -1e38, 1e38)
+    """Keep NaN, which trees split on, and pull in what their sums in single precision cannot hold."""
+    return np.clip(X, -1e30, 1e30)
 
 
 def _direction(one: Table, other: Table) -> Callable[[Table], FloatArray]:
