@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from dpreg import checks, noise
-from dpreg.audit.clopper_pearson import lower_bound
+from dpreg.audit.clopper_pearson import MOST, largest_provable, lower_bound
 from dpreg.audit.events import Event, choose
 from dpreg.audit.findings import Finding, Report
 from dpreg.audit.outcomes import DONE, Outcome, Table, observe, of_array, table
@@ -189,7 +189,7 @@ def estimator(
     Raises
     ------
     InputError
-        If no number can be read from a release, or `make` fails with every pair.
+        If no number can be read from a release, `make` fails with every pair, or so few draws could refute nothing.
 
     Examples
     --------
@@ -222,6 +222,7 @@ def estimator(
         make, read, checks.flag(many, "many"), checks.budget(epsilon), chance, gaussian, classifier, n_jobs,
         (1 - level) / (2 * len(pairs) * len(rounds)), level, noise.repeatable(random_state),
     )  # fmt: skip
+    _enough(audit, draws)
     _probe(audit, pairs)
     findings = _run(audit, pairs, rounds, progress)
     seed = int(random_state) if isinstance(random_state, int | np.integer) else None
@@ -244,6 +245,24 @@ def _run(audit: _Audit, pairs: list[Pair], rounds: list[int], progress: bool) ->
                 if len(rounds) > 1 and findings[-1].refuted | findings[-2].refuted:
                     return findings
     return findings
+
+
+def _enough(audit: _Audit, draws: int) -> None:
+    """Refuse draws with which no claim so large could be refuted, not even of what has no noise."""
+
+    def best(draws: int) -> float:
+        return largest_provable(draws // 2, 1 - audit.risk, delta=audit.delta, gaussian=audit.gaussian)
+
+    needed = draws
+    while best(needed) <= audit.epsilon:
+        needed *= 2
+        if needed > MOST:
+            raise InputError(f"epsilon is {audit.epsilon:g}: no number of draws would refute it, give a smaller one")
+    if needed > draws:
+        raise InputError(
+            f"draws is {draws}, and proves no more than epsilon = {best(draws):.3g}, even of what has no noise: "
+            f"give at least {needed}"
+        )
 
 
 def _probe(audit: _Audit, pairs: list[Pair]) -> None:

@@ -128,15 +128,23 @@ def proved(p: FloatArray, q: FloatArray, delta: float = 0.0, gaussian: bool = Fa
     return np.asarray(flat).reshape(mu.shape)
 
 
-def largest_provable(draws: int, confidence: float = 0.95, *, delta: float = 0.0) -> float:
+def largest_provable(
+    draws: int, confidence: float = 0.95, *, delta: float = 0.0, gaussian: bool = False
+) -> float:
     """Return the largest epsilon that so many draws can prove: the event is seen in all of one and none of the other.
+
+    Parameters
+    ----------
+    draws, confidence, delta, gaussian
+        As in `lower_bound`.
 
     Examples
     --------
     >>> round(largest_provable(1000), 2)  # close to log(1000 / log(2 / 0.05))
     5.6
     """
-    return float(lower_bound(draws, 0, draws, confidence, delta=_delta(delta)))
+    log = math.log((1 - _chance(confidence, "confidence")) / 2) / checks.count(draws, "draws")  # the limits are powers
+    return float(proved(np.array(math.exp(log)), np.array(-math.expm1(log)), _delta(delta), gaussian))
 
 
 def power(

@@ -55,7 +55,9 @@ def test_bounds_by_hand():
     assert cp.lower_bound(10, 0, 10) == pytest.approx(math.log(end / (1 - end)))
     assert cp.largest_provable(10) == pytest.approx(math.log(end / (1 - end)))
     assert cp.largest_provable(10, delta=0.2) == pytest.approx(math.log((end - 0.2) / (1 - end)))
-    assert cp.lower_bound([5, 10], [5, 0], 10).tolist() == [0.0, cp.largest_provable(10)]
+    for options in ({}, {"delta": 0.1}, {"delta": 0.1, "gaussian": True}):
+        assert cp.largest_provable(50, 0.8, **options) == pytest.approx(float(cp.lower_bound(50, 0, 50, 0.8, **options)))
+    assert cp.lower_bound([5, 10], [5, 0], 10).tolist() == [0.0, pytest.approx(cp.largest_provable(10))]
 
 
 @pytest.mark.parametrize(("p", "q", "n", "delta", "tests"), [(0.5, 0.1, 60, 0.0, 1), (0.9, 0.2, 40, 0.1, 7)])
