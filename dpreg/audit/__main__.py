@@ -1,4 +1,4 @@
-"""Audit a function from the command line: `python -m dpreg.audit module:function --epsilon 1 --bounds=-1:1,0:10 --response=0:1`."""
+"""Audit a function from the command line: `python -m dpreg.audit --help` says how."""
 
 from __future__ import annotations
 

@@ -1,16 +1,17 @@
 """An audit of anyone's estimator from its releases alone: draw often with neighbouring data sets, and count events.
 
 It can refute a claim, and never prove one. What holds is this: **with chance at least `confidence`, no lower bound in
-the report exceeds the epsilon that is really spent** (for this delta, between the data sets of its pair). Proof. There
-are m bounds: one per pair and direction, and per round if there are several. Fix one. Its event is chosen from releases
-that are not counted. Given these, it is a fixed set S, and the counted releases, drawn with other seeds, are independent
-of the choice, so the hits are binomial with the chances of S. Each of the two Clopper-Pearson limits is wrong with chance
-at most r = (1 - confidence) / (2m), whatever was chosen, and so also on average over choices. All 2m limits are right
-with chance at least 1 - 2mr = confidence, and then log((p_low - delta) / q_high) is at most the epsilon spent. m is fixed
-before anything is drawn; to stop early leaves bounds out, which makes none of the others wrong. QED
+the report exceeds the epsilon that is really spent** (for this delta, between the data sets of its pair). Proof.
+There are m bounds: one per pair and direction, and per round if there are several. Fix one. Its event is chosen from
+releases that are not counted. Given these, it is a fixed set S, and the counted releases, drawn with other seeds, are
+independent of the choice, so the hits are binomial with the chances of S. Each of the two Clopper-Pearson limits is
+wrong with chance at most r = (1 - confidence) / (2m), whatever was chosen, and so also on average over choices. All
+2m limits are right with chance at least 1 - 2mr = confidence, and then log((p_low - delta) / q_high) is at most the
+epsilon spent. m is fixed before anything is drawn; to stop early leaves bounds out, which makes none of the others
+wrong. QED
 
-What it takes for granted: that calls with different seeds are independent given the data. What it does not see: the time
-a call takes, and what it writes elsewhere. Seeds are numbers below 2^32, for scikit-learn takes no others.
+What it takes for granted: that calls with different seeds are independent given the data. What it does not see: the
+time a call takes, and what it writes elsewhere. Seeds are numbers below 2^32, for scikit-learn takes no others.
 """
 
 from __future__ import annotations
@@ -117,7 +118,9 @@ class _Audit:
         return found
 
 
-def _block(make: Callable[..., Any], read: Callable[[Any], Any] | None, side: Records, seeds: list[int]) -> list[Outcome]:
+def _block(
+    make: Callable[..., Any], read: Callable[[Any], Any] | None, side: Records, seeds: list[int]
+) -> list[Outcome]:
     return [observe(make, *side, seed, read) for seed in seeds]
 
 
@@ -172,8 +175,8 @@ def estimator(
     read : callable, optional
         `read(released)` returns what of a release to look at.
     many : bool
-        `make(X, y, rng, draws)` returns that many releases at once, an array of shape (draws,) or (draws, k). An error is
-        then an error.
+        `make(X, y, rng, draws)` returns that many releases at once, an array of shape (draws,) or (draws, k). An
+        error is then an error.
     assume : {"nothing", "gaussian"}
         "gaussian" proves more, but only of Gaussian noise: see `clopper_pearson.lower_bound`.
     classifier : bool
@@ -196,37 +199,64 @@ def estimator(
     >>> from dpreg.audit.pairs import standard
     >>> def mean(X, y, seed):  # clipped; one record of n moves it by 1 / n, so the scale should be 1 / n
     ...     return np.clip(y, 0, 1).mean() + np.random.default_rng(seed).laplace(scale=0.5 / len(y))
-    >>> report = estimator(mean, standard((0, 1), (0, 1), d=1), epsilon=1.0, draws=2000, random_state=1, stop_early=True)
+    >>> report = estimator(mean, standard((0, 1), (0, 1), d=1)[:4], 1.0, draws=2000, random_state=1, stop_early=True)
     >>> bool(report.refuted)
     True
     """
     began = time.perf_counter()
-    if not callable(make):
-        raise InputError(f"make is of type {type(make).__name__}: give a function make(X, y, seed)")
-    pairs = list(pairs)
-    for pair in pairs:
-        checks.instance(pair, Pair, "pairs")
-    if not pairs:
-        raise InputError("there are no pairs: give at least one, or use pairs.standard")
+    pairs = _checked(make, pairs, read, n_jobs)
     draws = checks.count(draws, "draws", LEAST)
     rounds = _rounds(draws) if checks.flag(stop_early, "stop_early") else [draws]
-    level, chance = checks.finite(confidence, "confidence"), checks.finite(delta, "delta")
-    if not 0 < level < 1:
-        raise InputError(f"confidence is {level:g}: give a number between zero and one")
-    if not 0 <= chance < 1:
-        raise InputError(f"delta is {chance:g}: give a number of at least zero and below one")
+    level, chance = _level(confidence), _delta(delta)
     gaussian = checks.choice(assume, ("nothing", "gaussian"), "assume") == "gaussian"
     if gaussian and not chance:
         raise InputError("delta is 0, and Gaussian noise has no epsilon without one: give a number above zero")
     audit = _Audit(
-        make, read, checks.flag(many, "many"), checks.budget(epsilon), chance, gaussian, classifier, n_jobs,
-        (1 - level) / (2 * len(pairs) * len(rounds)), level, noise.repeatable(random_state),
-    )  # fmt: skip
+        make,
+        read,
+        checks.flag(many, "many"),
+        checks.budget(epsilon),
+        chance,
+        gaussian,
+        checks.flag(classifier, "classifier"),
+        n_jobs,
+        (1 - level) / (2 * len(pairs) * len(rounds)),
+        level,
+        noise.repeatable(random_state),
+    )
     _enough(audit, draws)
     _probe(audit, pairs)
-    findings = _run(audit, pairs, rounds, progress)
+    findings = _run(audit, pairs, rounds, checks.flag(progress, "progress"))
     seed = int(random_state) if isinstance(random_state, int | np.integer) else None
     return Report(tuple(findings), seed, time.perf_counter() - began)
+
+
+def _checked(make: Any, pairs: Any, read: Any, n_jobs: Any) -> list[Pair]:
+    for function, name, use in ((make, "make", "make(X, y, seed)"), (read, "read", "read(released)")):
+        if not callable(function) and not (name == "read" and function is None):
+            raise InputError(f"{name} is of type {type(function).__name__}: give a function {use}")
+    found = list(pairs)
+    for pair in found:
+        checks.instance(pair, Pair, "pairs")
+    if not found:
+        raise InputError("there are no pairs: give at least one, or use pairs.standard")
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
+        raise InputError(f"n_jobs is {n_jobs!r}: give a number of workers, or -1 for one per processor")
+    return found
+
+
+def _level(confidence: float) -> float:
+    level = checks.finite(confidence, "confidence")
+    if not 0 < level < 1:
+        raise InputError(f"confidence is {level:g}: give a number between zero and one")
+    return level
+
+
+def _delta(delta: float) -> float:
+    chance = checks.finite(delta, "delta")
+    if not 0 <= chance < 1:
+        raise InputError(f"delta is {chance:g}: give a number of at least zero and below one")
+    return chance
 
 
 def _rounds(draws: int) -> list[int]:
@@ -236,8 +266,8 @@ def _rounds(draws: int) -> list[int]:
 def _run(audit: _Audit, pairs: list[Pair], rounds: list[int], progress: bool) -> list[Finding]:
     findings: list[Finding] = []
     total = 2 * len(pairs) * sum(rounds)
-    hidden = {} if checks.flag(progress, "progress") else {"disable": True}  # TQDM_DISABLE decides where we do not
-    with tqdm(total=total, unit="release", delay=PATIENCE, **hidden) as bar:
+    # TQDM_DISABLE decides where `progress` does not
+    with tqdm(total=total, unit="release", delay=PATIENCE) if progress else tqdm(disable=True) as bar:
         for r, draws in enumerate(rounds):
             findings = []
             for k, pair in enumerate(pairs):
@@ -274,4 +304,6 @@ def _probe(audit: _Audit, pairs: list[Pair]) -> None:
         kind, said, _ = seen[0].words
         raise InputError(f"make raised {kind} with every pair ({said}): give make(X, y, seed) that fits such records")
     if not any(outcome.names for outcome in seen):
-        raise InputError(f"no number was found in a release ({seen[0].words[2]}): give read=, which returns its numbers")
+        raise InputError(
+            f"no number was found in a release ({seen[0].words[2]}): give read=, which returns its numbers"
+        )

@@ -1,16 +1,17 @@
-"""What counts of one event prove: lower bounds on epsilon that hold with a stated confidence, and how many draws they take.
+"""What counts of one event prove: lower bounds on epsilon at a stated confidence, and how many draws they take.
 
-Let an event have chance p with one data set and q with its neighbour. Who is (epsilon, delta)-private has
-p <= exp(epsilon) q + delta, so epsilon >= log((p - delta) / q). Of n releases per data set the event was seen in k and in
-k'. Clopper and Pearson's lower limit of p is the p at which k hits or more have chance a; whatever the true p is, it lies
-below its limit with chance at most a. The upper limit of q is the q at which k' hits or fewer have chance a. So
-log((p_low - delta) / q_high) exceeds the true epsilon with chance at most 2a: nothing is approximated, and the releases of the two
-data sets may even depend on each other.
+Let an event have chance p with one data set and q with its neighbour. Who is (epsilon, delta)-private has p <=
+exp(epsilon) q + delta, so epsilon >= log((p - delta) / q). Of n releases per data set the event was seen in k and in
+k'. Clopper and Pearson's lower limit of p is the p at which k hits or more have chance a; whatever the true p is, it
+lies below its limit with chance at most a. The upper limit of q is the q at which k' hits or fewer have chance a. So
+log((p_low - delta) / q_high) exceeds the true epsilon with chance at most 2a: nothing is approximated, and the
+releases of the two data sets may even depend on each other.
 
 References
 ----------
-C. J. Clopper and E. S. Pearson, The use of confidence or fiducial limits illustrated in the case of the binomial, 1934.
-M. Jagielski, J. Ullman and A. Oprea, Auditing differentially private machine learning: how private is private SGD?, 2020.
+C. J. Clopper and E. S. Pearson, The use of confidence or fiducial limits illustrated in the case of the binomial,
+1934. M. Jagielski, J. Ullman and A. Oprea, Auditing differentially private machine learning: how private is private
+SGD?, 2020.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ MOST = 10**9  # draws: who needs more will not get them
 
 
 def limits(draws: int, risk: float) -> tuple[FloatArray, FloatArray]:
-    """Return the lower and the upper limit of a chance for 0, 1, ..., `draws` hits, each wrong with chance at most `risk`.
+    """Return lower and upper limits of a chance for 0, 1, ..., `draws` hits, each wrong with chance at most `risk`.
 
     Parameters
     ----------
@@ -120,7 +121,7 @@ def proved(p: FloatArray, q: FloatArray, delta: float = 0.0, gaussian: bool = Fa
     if not gaussian:
         with np.errstate(divide="ignore", invalid="ignore"):
             found = np.log(np.maximum(p - delta, 0.0)) - np.log(q)
-        return np.maximum(np.nan_to_num(found, nan=0.0, neginf=0.0), 0.0)
+        return np.asarray(np.maximum(np.nan_to_num(found, nan=0.0, neginf=0.0), 0.0))
     if delta <= 0:
         raise InputError(f"delta is {delta:g}, and Gaussian noise has no epsilon without one: give a number above zero")
     mu = np.asarray(special.ndtri(p) - special.ndtri(q))
@@ -128,9 +129,7 @@ def proved(p: FloatArray, q: FloatArray, delta: float = 0.0, gaussian: bool = Fa
     return np.asarray(flat).reshape(mu.shape)
 
 
-def largest_provable(
-    draws: int, confidence: float = 0.95, *, delta: float = 0.0, gaussian: bool = False
-) -> float:
+def largest_provable(draws: int, confidence: float = 0.95, *, delta: float = 0.0, gaussian: bool = False) -> float:
     """Return the largest epsilon that so many draws can prove: the event is seen in all of one and none of the other.
 
     Parameters
@@ -228,17 +227,22 @@ def draws_needed(
     True
     """
     level = _chance(wanted, "wanted")
+    p, q = _closed(p, "p"), _closed(q, "q")
 
     def enough(n: int) -> bool:
         return power(p, q, epsilon, n, confidence, delta=delta, tests=tests) >= level
 
     bad, good = 0, 1
     if not p > math.exp(checks.budget(epsilon)) * q + delta:
-        raise InputError(f"p is {p:g} and q is {q:g}, which epsilon = {epsilon:g} allows: give an event that it does not")
+        raise InputError(
+            f"p is {p:g} and q is {q:g}, which epsilon = {epsilon:g} allows: give an event that it does not"
+        )
     while not enough(good):
         bad, good = good, 2 * good
         if good > MOST:
-            raise InputError(f"p is {p:g} and q is {q:g}: 10^9 draws would not refute {epsilon:g}: give a clearer event")
+            raise InputError(
+                f"p is {p:g} and q is {q:g}: 10^9 draws would not refute {epsilon:g}: give a clearer event"
+            )
     while good - bad > 1:
         middle = (bad + good) // 2
         bad, good = (bad, middle) if enough(middle) else (middle, good)
@@ -307,6 +311,6 @@ def _delta(value: float) -> float:
 
 def _counts(value: ArrayLike, n: int, name: str) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
     array = checks.numeric(value, name)
-    if array.dtype.kind not in "iu" or (array.size and not (0 <= array.min() and array.max() <= n)):
+    if array.dtype.kind not in "iu" or (array.size and not (array.min() >= 0 and array.max() <= n)):
         raise InputError(f"{name} are not all between 0 and {n}: give whole numbers of hits, at most one per draw")
     return array.astype(np.int64)

@@ -123,4 +123,4 @@ def _thresholds(values: FloatArray) -> FloatArray:
     n = len(found)
     ends = np.unique(np.geomspace(1, n / 2, TRIED // 4).astype(int)) - 1
     ranks = np.concatenate([np.linspace(0, n - 1, TRIED // 2).astype(int), ends, n - 1 - ends])
-    return found[np.unique(ranks)]
+    return np.asarray(found[np.unique(ranks)])

@@ -29,7 +29,8 @@ class Finding:
     claimed : float
         The epsilon that was claimed.
     found : float
-        The largest epsilon that the attempt proves to be spent at least, at this confidence; infinite if no epsilon holds.
+        The largest epsilon that the attempt proves to be spent at least, at this confidence; infinite if no epsilon
+        holds.
     confidence : float
         One for what needs no sampling.
     draws, hits, hits_other : int

@@ -1,4 +1,4 @@
-"""What a release shows: its numbers, and in words what else it gives away, its type, its shape, its warnings, its error."""
+"""What a release shows: its numbers, and in words its type and shape, its warnings, its error."""
 
 from __future__ import annotations
 

@@ -48,6 +48,8 @@ class Pair:
     y_other: NDArray[Any]
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise InputError(f"name is {self.name!r}: give words")
         for X, y in (("X", "y"), ("X_other", "y_other")):
             one, two = checks.rows(getattr(self, X), getattr(self, y))
             object.__setattr__(self, X, one)
@@ -75,7 +77,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class _Space:
-    """A public set of records: two opposite corners, how far a column goes alone, two ends of the response or labels."""
+    """A public set of records: two opposite corners, how far a column goes alone, ends of the response or labels."""
 
     low: FloatArray
     high: FloatArray
@@ -115,7 +117,7 @@ def standard(
         Each a number or an array of shape (d,), in the user's units.
     bounds_y : (float, float)
         Of the response; leave it out for a classifier.
-    labels : sequence of two labels
+    labels : sequence of two numbers
         Of a classifier. Both stand in every background, so `n` is at least two.
     data_norm : float
         In place of `bounds_X`: the largest Euclidean norm of a row.
@@ -165,7 +167,9 @@ def _keep(found: dict[str, Pair], name: str, X: FloatArray, y: NDArray[Any], one
         return (X, y) if record is None else (np.vstack([X, record[0]]), np.append(y, record[1]))
 
     pair = Pair(name, *put(one), *put(other))
-    same = any(all(np.array_equal(a, b) for a, b in zip(_arrays(pair), _arrays(old), strict=True)) for old in found.values())
+    same = any(
+        all(np.array_equal(a, b) for a, b in zip(_arrays(pair), _arrays(old), strict=True)) for old in found.values()
+    )
     if pair.changed() and not same:
         found[name] = pair
 
@@ -175,17 +179,18 @@ def _arrays(pair: Pair) -> list[NDArray[Any]]:
 
 
 def _backgrounds(space: _Space, n: int) -> dict[str, tuple[FloatArray, NDArray[Any]]]:
-    """Return what the other records are: all in the middle; all alike; along one line; few at the ends."""
+    """Return the other records: all in the middle, all alike, on one line, in one column."""
     d, (low, high) = len(space.low), space.ends
     both = np.resize(np.array([low, high]), n)  # both classes
     quiet = both if space.labelled else np.full(n, space.rest)
-    steps = np.linspace(0.25, 0.75, n)[:, None]
+    line = space.low + np.linspace(0.25, 0.75, n)[:, None] * (space.high - space.low)
+    rising = both if space.labelled else np.linspace(low, high, n)
     return {
         "in the middle": (np.tile(space.middle, (n, 1)), quiet),
         "all at one far corner": (np.tile(space.high, (n, 1)), both if space.labelled else np.full(n, high)),
-        "on one line": (space.low + steps * (space.high - space.low), both if space.labelled else np.linspace(low, high, n)),
-        "along the first column": (np.where(np.arange(d) == 0, space.low + steps * (space.high - space.low), space.middle), quiet),
-    }  # fmt: skip
+        "on one line": (line, rising),
+        "along the first column": (np.where(np.arange(d) == 0, line, space.middle), quiet),
+    }
 
 
 def _changes(space: _Space, beyond: bool) -> Iterator[tuple[str, str, tuple[Any, Any], tuple[Any, Any]]]:

@@ -1,4 +1,4 @@
-"""Numbers computed from a release by which two data sets may be told apart: its columns, mixtures of them, and what is learnt."""
+"""Numbers by which two data sets may be told apart: columns of a release, mixtures of them, and what is learnt."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Statistic:
     value: Callable[[Table], FloatArray]
 
     def __call__(self, table: Table) -> FloatArray:
-        """Return its values; what is not a number counts as lowest, so that every threshold makes an event of all releases."""
+        """Return its values; what is not a number counts as lowest, so that a threshold parts all releases."""
         values = np.asarray(self.value(table), dtype=np.float64)
         return np.where(np.isnan(values), -np.inf, values)
 

@@ -114,8 +114,8 @@ def test_a_gaussian_audit_of_gaussian_noise_keeps_its_rate():
 def test_power_is_close_to_that_of_the_best_event(factor):
     """A Laplace count, with draws that find the best event in nine of ten audits: choosing costs a part of it.
 
-    The best event is not known to the auditor, so it finds no more than that (but for four standard errors), and at least
-    two thirds of it.
+    The best event is not known to the auditor, so it finds no more than that (but for four standard errors), and at
+    least two thirds of it.
     """
     audits, tests = 200, 2
     n = int(cp.power_table(1.0, [factor], tests=tests).draws[0])
@@ -221,7 +221,7 @@ def test_what_cannot_be_audited_is_refused():
         estimator(lambda X, y, seed: "secret", [PAIR], 1.0)
     with pytest.raises(InputError, match="1 releases when asked for 50"):
         estimator(lambda X, y, rng, draws: [1.0], [PAIR], 1.0, many=True, draws=100)
-    with pytest.raises(InputError, match="draws is 100, and proves no more than epsilon = 2.*: give at least 6400"):
+    with pytest.raises(InputError, match=r"draws is 100, and proves no more than epsilon = 2.*: give at least 6400"):
         estimator(one_by_one, [PAIR], 6.0, draws=100)
     with pytest.raises(InputError, match="2 and 1 numbers"):
         estimator(lambda X, y, rng, draws: np.ones((draws, 1 + int(y[-1]))), [PAIR], 1.0, many=True, draws=100)

@@ -56,7 +56,9 @@ def test_bounds_by_hand():
     assert cp.largest_provable(10) == pytest.approx(math.log(end / (1 - end)))
     assert cp.largest_provable(10, delta=0.2) == pytest.approx(math.log((end - 0.2) / (1 - end)))
     for options in ({}, {"delta": 0.1}, {"delta": 0.1, "gaussian": True}):
-        assert cp.largest_provable(50, 0.8, **options) == pytest.approx(float(cp.lower_bound(50, 0, 50, 0.8, **options)))
+        assert cp.largest_provable(50, 0.8, **options) == pytest.approx(
+            float(cp.lower_bound(50, 0, 50, 0.8, **options))
+        )
     assert cp.lower_bound([5, 10], [5, 0], 10).tolist() == [0.0, pytest.approx(cp.largest_provable(10))]
 
 

@@ -54,9 +54,14 @@ def test_repeated_values_are_found_in_columns_differences_words_and_rows():
     z = draw(5, columns=1)
     one, other = of_array(np.hstack([z, z + 1.0])), of_array(np.hstack([z, z + 2.0]))
     assert area(named(candidates(one, other, False), "likelier [0] - [1] is"), one, other) > 0.9
-    still = [np.where(np.random.default_rng(k).random((N, 1)) < 0.3, shift, draw(k, columns=1)) for k, shift in enumerate((7, 8))]
+    still = [
+        np.where(np.random.default_rng(k).random((N, 1)) < 0.3, shift, draw(k, columns=1))
+        for k, shift in enumerate((7, 8))
+    ]
     repeated = named(candidates(of_array(still[0]), of_array(still[1]), False), "to repeat a value")
-    assert area(repeated, of_array(still[0]), of_array(still[1])) == pytest.approx(0.3 + 0.7**2 / 2 + 0.3 * 0.7, abs=0.05)
+    assert area(repeated, of_array(still[0]), of_array(still[1])) == pytest.approx(
+        0.3 + 0.7**2 / 2 + 0.3 * 0.7, abs=0.05
+    )
     said = [table([Outcome((), np.zeros(0), (word, "", ""))] * 4) for word in ("KeyError", "ValueError")]
     assert area(named(candidates(*said), "the outcome"), *said) == 1
 

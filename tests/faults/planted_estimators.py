@@ -1,7 +1,7 @@
 """Estimators with one fault each, as people write them, and the same without it.
 
-Every one claims epsilon = 1 under replacing a record, for two predictors and a response in [0, 1]. A fault is caught with
-the draws that stand beside it. `many` ones draw all at once.
+Every one claims epsilon = 1 under replacing a record, for two predictors and a response in [0, 1]. A fault is caught
+with the draws that stand beside it. `many` ones draw all at once.
 """
 
 import warnings
