@@ -208,16 +208,13 @@ def estimator(
     draws = checks.count(draws, "draws", LEAST)
     rounds = _rounds(draws) if checks.flag(stop_early, "stop_early") else [draws]
     level, chance = _level(confidence), _delta(delta)
-    gaussian = checks.choice(assume, ("nothing", "gaussian"), "assume") == "gaussian"
-    if gaussian and not chance:
-        raise InputError("delta is 0, and Gaussian noise has no epsilon without one: give a number above zero")
     audit = _Audit(
         make,
         read,
         checks.flag(many, "many"),
         checks.budget(epsilon),
         chance,
-        gaussian,
+        _gaussian(assume, chance),
         checks.flag(classifier, "classifier"),
         n_jobs,
         (1 - level) / (2 * len(pairs) * len(rounds)),
@@ -250,6 +247,13 @@ def _level(confidence: float) -> float:
     if not 0 < level < 1:
         raise InputError(f"confidence is {level:g}: give a number between zero and one")
     return level
+
+
+def _gaussian(assume: str, delta: float) -> bool:
+    gaussian = checks.choice(assume, ("nothing", "gaussian"), "assume") == "gaussian"
+    if gaussian and not delta:
+        raise InputError("delta is 0, and Gaussian noise has no epsilon without one: give a number above zero")
+    return gaussian
 
 
 def _delta(delta: float) -> float:

@@ -28,7 +28,7 @@ from scipy import special, stats
 from dpreg import accounting, checks
 from dpreg.checks import FloatArray, InputError
 
-MOST = 10**9  # draws: who needs more will not get them
+MOST = 10**7  # draws: who needs more will not get them
 
 
 def limits(draws: int, risk: float) -> tuple[FloatArray, FloatArray]:
@@ -107,11 +107,18 @@ def lower_bound(
     n = checks.count(draws, "draws")
     k, other = (_counts(value, n, name) for value, name in ((hits, "hits"), (hits_other, "hits_other")))
     lower, upper = _limits(n, (1 - _chance(confidence, "confidence")) / 2)
-    return proved(lower[k], upper[other], delta, gaussian)
+    return proved(lower[k], upper[other], _delta(delta), gaussian)
 
 
 def proved(p: FloatArray, q: FloatArray, delta: float = 0.0, gaussian: bool = False) -> FloatArray:
-    """Return the least epsilon of who has an event of chance at least p here and at most q there; see `lower_bound`.
+    """Return the least epsilon of who has an event of chance at least p here and at most q there.
+
+    Parameters
+    ----------
+    p, q : arrays
+        Limits of the chances.
+    delta, gaussian
+        As in `lower_bound`.
 
     Examples
     --------
@@ -218,7 +225,7 @@ def draws_needed(
     Raises
     ------
     InputError
-        If the event does not violate the claim, or by so little that 10^9 draws would not do.
+        If the event does not violate the claim, or by so little that 10^7 draws would not do.
 
     Examples
     --------
@@ -241,7 +248,7 @@ def draws_needed(
         bad, good = good, 2 * good
         if good > MOST:
             raise InputError(
-                f"p is {p:g} and q is {q:g}: 10^9 draws would not refute {epsilon:g}: give a clearer event"
+                f"p is {p:g} and q is {q:g}: 10^7 draws would not refute {epsilon:g}: give a clearer event"
             )
     while good - bad > 1:
         middle = (bad + good) // 2

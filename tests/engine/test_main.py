@@ -40,7 +40,7 @@ def here(tmp_path, monkeypatch):
 
 
 def test_a_sound_one_and_a_faulty_one(capsys):
-    assert main(["own_estimators:sound", *REGRESSION, "--draws", "200"]) == 0
+    assert main(["own_estimators:sound", *REGRESSION, "--draws", "100"]) == 0
     assert capsys.readouterr().out.startswith("Not refuted at epsilon = 1:")
     assert main(["own_estimators:faulty", *REGRESSION, "--draws", "1000", "--stop-early", "--json", "out.json"]) == 1
     said = capsys.readouterr().out
@@ -98,6 +98,7 @@ def test_help_says_how(capsys):
     assert "exit code: 0 if the claim was not refuted, which does not prove it; 1 if it was; 2 for bad use." in said
 
 
+@pytest.mark.slow
 def test_as_a_module():
     root = Path(__file__).resolve().parents[2]
     command = [

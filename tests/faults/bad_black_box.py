@@ -79,7 +79,7 @@ CASES = {
     ],
     "clopper_pearson.draws_needed": [
         ("which epsilon = 1 allows: give", lambda: clopper_pearson.draws_needed(0.2, 0.1, 1.0)),
-        ("10.9 draws would not refute", lambda: clopper_pearson.draws_needed(0.27183, 0.1, 1.0)),
+        ("10.7 draws would not refute", lambda: clopper_pearson.draws_needed(0.27183, 0.1, 1.0)),
         ("wanted is 1: give", lambda: clopper_pearson.draws_needed(0.5, 0.1, 1.0, 1)),
         ("p is nan: give", lambda: clopper_pearson.draws_needed(math.nan, 0.1, 1.0)),
         ("q is 'a': give", lambda: clopper_pearson.draws_needed(0.5, "a", 1.0)),
