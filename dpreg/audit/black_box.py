@@ -250,7 +250,7 @@ def _level(confidence: float) -> float:
 
 
 def _gaussian(assume: str, delta: float) -> bool:
-    gaussian = checks.choice(assume, ("nothing", "gaussian"), "assume") == "gaussian"
+    gaussian = bool(checks.choice(assume, ("nothing", "gaussian"), "assume") == "gaussian")
     if gaussian and not delta:
         raise InputError("delta is 0, and Gaussian noise has no epsilon without one: give a number above zero")
     return gaussian
