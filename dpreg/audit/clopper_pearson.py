@@ -266,7 +266,9 @@ def power_table(
 ) -> pd.DataFrame:
     """Return how many draws find a count with Laplace noise that spends `factor` times the claimed epsilon.
 
-    Its best event is that the release lies beyond the larger count: chances 1/2 and exp(-factor epsilon) / 2.
+    The event is that the release lies beyond a threshold from one count to the next, the best of 21: beyond the larger
+    count the ratio of the chances is largest, but where much more is spent than claimed a more frequent event needs
+    fewer draws.
 
     Parameters
     ----------
@@ -280,7 +282,8 @@ def power_table(
     Returns
     -------
     DataFrame
-        Columns `factor`, `spent` and `draws`, the draws per data set that are counted.
+        Columns `factor`, `spent`, `p` and `q`, the chances of the best event, and `draws`, the draws per data set that
+        are counted.
 
     Examples
     --------
@@ -290,8 +293,13 @@ def power_table(
     rows = []
     for factor in checks.vector(factors, "factors").tolist():
         spent = factor * checks.budget(epsilon)
-        n = draws_needed(0.5, math.exp(-spent) / 2, epsilon, wanted, confidence, tests=tests)
-        rows.append({"factor": factor, "spent": spent, "draws": n})
+        p, q = 0.5, math.exp(-spent) / 2
+        n = draws_needed(p, q, epsilon, wanted, confidence, tests=tests)
+        for threshold in np.linspace(0.0, spent, 21)[:-1].tolist():
+            event = 1 - math.exp(threshold - spent) / 2, math.exp(-threshold) / 2
+            if n > 1 and power(*event, epsilon, n - 1, confidence, tests=tests) >= wanted:
+                (p, q), n = event, draws_needed(*event, epsilon, wanted, confidence, tests=tests)
+        rows.append({"factor": factor, "spent": spent, "p": p, "q": q, "draws": n})
     return pd.DataFrame(rows)
 
 

@@ -118,10 +118,10 @@ def test_power_is_close_to_that_of_the_best_event(factor):
     thirds of it; four standard errors are allowed, which by chance are not enough once in ten thousand.
     """
     audits, tests = 200, 2
-    n = int(cp.power_table(1.0, [factor], tests=tests).draws[0])
-    draws, given = max(2 * n, 80), {"many": True, "classifier": False}
+    best = cp.power_table(1.0, [factor], tests=tests).iloc[0]
+    draws, given = max(2 * int(best.draws), 80), {"many": True, "classifier": False}
     reports = [estimator(laplace(factor), [PAIR], 1.0, draws=draws, random_state=k, **given) for k in range(audits)]
-    ideal = cp.power(0.5, math.exp(-factor) / 2, 1.0, draws // 2, tests=tests)
+    ideal = cp.power(best.p, best.q, 1.0, draws // 2, tests=tests)
     error = math.sqrt(ideal * (1 - ideal) / audits)
     for way in (0, 1):
         found = sum(report.findings[way].refuted for report in reports) / audits
@@ -234,5 +234,5 @@ def test_our_own_estimator_is_not_refuted():
         domain = dpreg.Box([0.0], [1.0], response=(0.0, 1.0), intercept=True)
         return dpreg.PrivateLinearRegression(domain, epsilon=1.0, random_state=seed).fit(X, y)
 
-    report = estimator(make, standard((0, 1), (0, 1), d=1), 1.0, draws=600, confidence=0.999, random_state=1)
+    report = estimator(make, standard((0, 1), (0, 1), d=1), 1.0, draws=200, confidence=0.999, random_state=1)
     assert not report.refuted, report

@@ -73,10 +73,13 @@ def test_power_is_the_sum_over_all_outcomes(p, q, n, delta, tests):
 
 
 def test_fewer_draws_than_needed_find_less():
-    for factor, n in cp.power_table(1.0, [1.5, 2.0, 4.0])[["factor", "draws"]].itertuples(index=False):
-        q = math.exp(-factor) / 2
-        assert cp.power(0.5, q, 1.0, n) >= 0.9
-        assert cp.power(0.5, q, 1.0, int(0.8 * n)) < 0.9
+    for row in cp.power_table(1.0, [1.5, 2.0, 4.0]).itertuples():
+        assert row.p / row.q > math.e
+        assert cp.power(row.p, row.q, 1.0, row.draws) >= 0.9
+        assert cp.power(row.p, row.q, 1.0, int(0.8 * row.draws)) < 0.9
+        law = stats.laplace(loc=row.factor)  # of the larger count, at scale one: some threshold has these chances
+        assert stats.laplace.sf(law.isf(row.p)) == pytest.approx(row.q)
+        assert row.draws <= cp.draws_needed(0.5, math.exp(-row.factor) / 2, 1.0)
     assert cp.power_table(1.0, [1.5]).draws[0] < cp.power_table(1.0, [1.5], tests=28).draws[0]
 
 
