@@ -29,7 +29,7 @@ from tqdm import tqdm
 from dpreg import checks, noise
 from dpreg.audit.clopper_pearson import MOST, largest_provable, lower_bound
 from dpreg.audit.events import Event, choose
-from dpreg.audit.findings import Finding, Report
+from dpreg.audit.findings import FAILED, Finding, Report
 from dpreg.audit.outcomes import DONE, Outcome, Table, observe, of_array, table
 from dpreg.audit.pairs import Pair
 from dpreg.checks import InputError
@@ -97,7 +97,7 @@ class _Audit:
         return table(seen[:n], names), table(seen[n:], names)
 
     def _at_once(self, side: Records, n: int, keys: tuple[int, ...], bar: Any) -> Table:
-        found = of_array(self.make(*side, noise.spawn(self.root, *keys), n))
+        found = of_array(self.make(side[0].copy(), side[1].copy(), noise.spawn(self.root, *keys), n))
         if len(found) != n:
             raise InputError(f"make returned {len(found)} releases when asked for {n}: use one row per release")
         bar.update(n)
@@ -130,7 +130,7 @@ def _halves(n: int) -> tuple[slice, slice]:
 
 def _words(event: Event, chosen: tuple[Table, Table]) -> str:
     kinds = {kind for side in chosen for kind in side.words[:, 0]}
-    return str(event) if any(DONE in kind for kind in kinds) else f"every call raised {', '.join(sorted(kinds))}"
+    return str(event) if any(DONE in kind for kind in kinds) else f"{FAILED} {', '.join(sorted(kinds))}"
 
 
 def estimator(

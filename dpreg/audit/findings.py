@@ -11,6 +11,8 @@ import pandas as pd
 
 from dpreg.checks import DataError
 
+FAILED = "every call raised"  # how the event of a pair begins with which nothing was released
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -101,6 +103,9 @@ class Report:
 
     def _means(self, worst: Finding) -> list[str]:
         said = [f"{len(self.findings):,} attempts"]
+        failed = sum(one.event.startswith(FAILED) for one in self.findings)
+        if failed:
+            said.append(f"{failed:,} of them empty, since every call raised an error")
         if worst.draws:
             seen = f"seen in {worst.hits:,} and {worst.hits_other:,} of {worst.draws:,} draws"
             said += [seen, f"confidence {100 * worst.confidence:g} % over all"]

@@ -196,7 +196,7 @@ def test_stopping_early_shares_the_risk_and_stops():
 
 
 def test_a_model_without_privacy_is_refuted():
-    pairs = standard((0, 1), (0, 1), d=2)[:4]
+    pairs = standard((0, 1), (0, 1), d=2)[:2]
     report = dpreg.audit.estimator(lambda X, y, seed: Ridge(1.0).fit(X, y), pairs, 1.0, draws=100, random_state=1)
     assert report.refuted
 
@@ -211,6 +211,7 @@ def test_pairs_in_which_every_call_fails_say_so():
     report = estimator(make, [PAIR, far], 1.0, draws=80, random_state=1)
     assert [one.event for one in report.findings[2:]] == ["every call raised OverflowError"] * 2
     assert not any(one.found for one in report.findings[2:])
+    assert "4 attempts, 2 of them empty, since every call raised an error" in str(report)
 
 
 def test_what_cannot_be_audited_is_refused():
