@@ -1,8 +1,8 @@
 """Fit one model of diffprivlib again and again, to one data set, in the environment of the peer.
 
 `python draw.py` reads folders from its input, one a line, and answers each with its name when it is done. A folder
-holds the records, `records.npz`, and `what.json`: the model, its settings, and a seed for each fit. It gets `draws.npy`:
-the coefficients and the intercept of each fit, NaN where it failed.
+holds the records, `records.npz`, and `what.json`: the model, its settings, and a seed for each fit. It gets
+`draws.npy`: the coefficients and the intercept of each fit, NaN where it failed.
 """
 
 import json

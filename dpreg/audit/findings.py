@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import html
+import importlib
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pandas as pd
+
+from dpreg.checks import DataError
+
+FAILED = "every call raised"  # how the event of a pair begins with which nothing was released
 
 
 @dataclass(frozen=True)
@@ -22,7 +31,8 @@ class Finding:
     claimed : float
         The epsilon that was claimed.
     found : float
-        The largest epsilon that the attempt proves to be spent at least, at this confidence; infinite if no epsilon holds.
+        The largest epsilon that the attempt proves to be spent at least, at this confidence; infinite if no epsilon
+        holds.
     confidence : float
         One for what needs no sampling.
     draws, hits, hits_other : int
@@ -48,6 +58,11 @@ class Finding:
         """Whether more is spent than was claimed; rounding of exact numbers is forgiven."""
         return self.found > self.claimed * (1 + 1e-9)
 
+    def __str__(self) -> str:
+        counts = f"; seen in {self.hits:,} and {self.hits_other:,} of {self.draws:,}" if self.draws else ""
+        where = "; ".join(part for part in (self.pair, self.event) if part)
+        return f"{self.check}, {self.subject}: at least {self.found:.3g} ({where}{counts})"
+
 
 @dataclass(frozen=True)
 class Report:
@@ -69,3 +84,61 @@ class Report:
     def refuted(self) -> tuple[Finding, ...]:
         """The findings that refute the claim."""
         return tuple(finding for finding in self.findings if finding.refuted)
+
+    @property
+    def worst(self) -> Finding | None:
+        """The finding with the largest lower bound, or the one furthest above its claim."""
+        return max(self.findings, key=lambda one: (one.refuted, one.found / one.claimed, one.found), default=None)
+
+    def __str__(self) -> str:
+        """Say what was found: never that a claim holds, since no attempt to refute it can show that."""
+        worst = self.worst
+        if worst is None:
+            return "Nothing was tried."
+        claim = f"epsilon = {worst.claimed:g}" + (f", delta = {worst.delta:g}" if worst.delta else "")
+        how = f"largest lower bound is {worst.found:.3g}: {worst.check}, {worst.subject}; "
+        where = "; ".join(part for part in (worst.pair, worst.event) if part)
+        verdict = f"{'REFUTED' if worst.refuted else 'Not refuted'} at {claim}: the {how}{where}"
+        return f"{verdict} ({', '.join(self._means(worst))})"
+
+    def _means(self, worst: Finding) -> list[str]:
+        said = [f"{len(self.findings):,} attempts"]
+        failed = sum(one.event.startswith(FAILED) for one in self.findings)
+        if failed:
+            said.append(f"{failed:,} of them empty, since every call raised an error")
+        if worst.draws:
+            seen = f"seen in {worst.hits:,} and {worst.hits_other:,} of {worst.draws:,} draws"
+            said += [seen, f"confidence {100 * worst.confidence:g} % over all"]
+        return [*said, "no seed" if self.seed is None else f"seed {self.seed}"]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the findings as a table, one row each, the worst first."""
+        frame = pd.DataFrame([{**asdict(one), "refuted": one.refuted} for one in self.findings])
+        return frame.sort_values("found", ascending=False, kind="stable", ignore_index=True) if len(frame) else frame
+
+    def _repr_html_(self) -> str:
+        table = self.to_frame()
+        shown = table[["pair", "event", "found", "claimed", "hits", "hits_other", "draws"]] if len(table) else table
+        return f"<p>{html.escape(str(self))}</p>{shown.head(10).to_html(index=False, float_format='{:.3g}'.format)}"
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the lower bounds, the largest on top, and what was claimed. Return the axes.
+
+        Raises
+        ------
+        DataError
+            If matplotlib is not installed: dpreg does not need it otherwise.
+        """
+        try:
+            pyplot = importlib.import_module("matplotlib.pyplot")
+        except ImportError:
+            raise DataError("matplotlib is not installed: add it, or use to_frame() for the numbers") from None
+        ax = pyplot.subplots(layout="constrained")[1] if ax is None else ax
+        table = self.to_frame()
+        if len(table):
+            place = range(len(table))[::-1]
+            ax.plot(table["found"], place, "o", label="proved to be spent at least")
+            ax.plot(table["claimed"], place, "|", color="black", markersize=12, label="claimed")
+            ax.legend()
+        ax.set(xlabel="epsilon", ylabel="attempt", yticks=[])
+        return ax
