@@ -365,7 +365,6 @@ def test_what_a_mutant_replaces_stands_there_once(name):
 
 # Modules without a fault, and why.
 UNHARMED = {
-    "dpreg.audit.findings": "two records",
     "dpreg.audit.declared": "a table; planted.py has faults that it must find",
     "dpreg.audit.statement": "as declared",
     "dpreg.audit.quadratic_releases": "as declared",
