@@ -282,7 +282,7 @@ def power_table(
     Returns
     -------
     DataFrame
-        Columns `factor`, `spent`, `p` and `q`, the chances of the best event, and `draws`, the draws per data set that
+        Columns factor, spent, p and q, the chances of the best event, and draws, the draws per data set that
         are counted.
 
     Examples
