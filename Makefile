@@ -10,7 +10,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 export PYTHONUTF8 := 1
 unexport PYTHONPATH PYTHONHOME
 
-.PHONY: help book test lint fast bench versions portable reference lock lab clean env
+.PHONY: help book test lint fast bench versions portable audit reference lock lab clean env
 
 help:
 	@echo "make book       set up, run every chapter, build the HTML book"
@@ -18,6 +18,7 @@ help:
 	@echo "make fast       the tests that take seconds"
 	@echo "make bench      timings as ratios to peers, and how cost grows (minutes; the first run installs a peer)"
 	@echo "make portable   the chapters under other arithmetic: which cells then print something else (an hour)"
+	@echo "make audit      audit every mechanism in full, and the audits themselves (minutes)"
 	@echo "make versions   the fast tests with the lowest and the newest versions that are allowed (minutes)"
 	@echo "make reference  run the chapters and store their outputs as the expected ones"
 	@echo "make lab        open the chapters in JupyterLab (installs it first)"
@@ -54,6 +55,9 @@ bench: env
 
 versions: env
 	python -m pytest -m slow tests/build/test_versions.py
+
+audit: env
+	python -m pytest -m audit tests
 
 portable: env
 	python tools/portable.py

@@ -166,7 +166,11 @@ def pytest_xdist_make_scheduler(config, log):
     return ByFile(config, log)
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
+    if "audit" not in config.option.markexpr:  # an hour of one processor: `make audit` asks for them
+        left = [item for item in items if item.get_closest_marker("audit")]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if not item.get_closest_marker("audit")]
     items.sort(key=lambda item: item.path.name not in LONG)  # stable: no worker is left with one of these at the end
 
 

@@ -88,7 +88,7 @@ class Report:
     @property
     def worst(self) -> Finding | None:
         """The finding with the largest lower bound, or the one furthest above its claim."""
-        return max(self.findings, key=lambda one: (one.refuted, one.found / one.claimed, one.found), default=None)
+        return max(self.findings, key=lambda one: (one.refuted, one.found - one.claimed, one.found), default=None)
 
     def __str__(self) -> str:
         """Say what was found: never that a claim holds, since no attempt to refute it can show that."""

@@ -224,6 +224,7 @@ def test_make_runs_set_up_with_the_python_outside_the_environment(tmp_path):
 TARGETS = {
     "book": ["-c from jupyter_book.cli.main import main; main() build . --all -W -n --keep-going"],
     "lint": ["-m ruff format --check .", "-m ruff check .", "tools/cells.py --check", "-m mypy"],
+    "audit": ["-m pytest -m audit tests"],
     "fast": ["-m pytest -m not slow and not browser"],
     "reference": ["tools/reference.py"],
     "lab": ["tools/lab.py"],

@@ -79,7 +79,7 @@ def test_false_alarms_stay_below_their_rate(name):
     assert false_alarms(name, 60, 0.8) <= allowed(60, 0.2)
 
 
-@pytest.mark.slow
+@pytest.mark.audit
 def test_who_counts_what_was_chosen_by_is_found_out(monkeypatch):
     """That the tests of the rate can fail: the same releases choose and are counted."""
     tables = black_box._Audit._tables
@@ -91,14 +91,14 @@ def test_who_counts_what_was_chosen_by_is_found_out(monkeypatch):
     assert false_alarms("four columns alone", 300, 0.8, 400) > allowed(300, 0.2)
 
 
-@pytest.mark.slow
+@pytest.mark.audit
 @pytest.mark.parametrize("name", SOUND)
 def test_false_alarms_in_a_thousand_audits(name):
     """At 80 %, where there would be 200; it fails by chance once in a million."""
     assert false_alarms(name, 1000, 0.8) <= allowed(1000, 0.2)
 
 
-@pytest.mark.slow
+@pytest.mark.audit
 @pytest.mark.parametrize("options", [{"classifier": True}, {"stop_early": True, "draws": 1000}])
 def test_false_alarms_with_everything_on(options):
     assert false_alarms("two columns", 200, 0.8, **options) <= allowed(200, 0.2)
@@ -109,7 +109,7 @@ def test_a_gaussian_audit_of_gaussian_noise_keeps_its_rate():
     assert false_alarms("Gauss", 60, 0.5, assume="gaussian") <= allowed(60, 0.5)
 
 
-@pytest.mark.slow
+@pytest.mark.audit
 @pytest.mark.parametrize("factor", [1.5, 2.0, 4.0])
 def test_power_is_close_to_that_of_the_best_event(factor):
     """A Laplace count, with draws that find the best event in nine of ten audits: choosing costs a part of it.
@@ -168,7 +168,7 @@ def test_an_audit_repeats_with_its_seed():
     assert estimator(one_by_one, [PAIR], 1.0, draws=80, random_state=np.random.default_rng(1)).seed is None
 
 
-@pytest.mark.slow
+@pytest.mark.audit
 def test_workers_change_nothing():
     one, two = (estimator(one_by_one, [PAIR], 1.0, draws=2000, random_state=1, n_jobs=n) for n in (1, 2))
     assert one.findings == two.findings
@@ -227,7 +227,7 @@ def test_what_cannot_be_audited_is_refused():
         estimator(lambda X, y, rng, draws: np.ones((draws, 1 + int(y[-1]))), [PAIR], 1.0, many=True, draws=100)
 
 
-@pytest.mark.slow
+@pytest.mark.audit
 def test_our_own_estimator_is_not_refuted():
     """At 99.9 %: by chance once in a thousand seeds."""
 

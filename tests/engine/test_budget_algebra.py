@@ -25,7 +25,7 @@ def with_ledger(declared, **fields):
 FAST = ["functional", "functional, printed", "repetition", "PrivR", "DPME", "objective perturbation", "IRLS, Gaussian"]
 
 
-@pytest.mark.parametrize("name", [pytest.param(k, marks=() if k in FAST else pytest.mark.slow) for k in MECHANISMS])
+@pytest.mark.parametrize("name", [pytest.param(k, marks=() if k in FAST else pytest.mark.audit) for k in MECHANISMS])
 def test_the_ledgers_add_up(name):
     sizes = (1, 2) if name in FAST else (1, 2, 5, 13)
     found = audit_budget(MECHANISMS[name], RNG, sizes)

@@ -98,7 +98,7 @@ def test_help_says_how(capsys):
     assert "exit code: 0 if the claim was not refuted, which does not prove it; 1 if it was; 2 for bad use." in said
 
 
-@pytest.mark.slow
+@pytest.mark.audit
 def test_as_a_module():
     root = Path(__file__).resolve().parents[2]
     command = [

@@ -14,7 +14,7 @@ FAST = ["functional", "DPME", "Filter-Priority", "objective perturbation"]
 SOUND = MECHANISMS["functional"]
 
 
-@pytest.mark.parametrize("name", [pytest.param(k, marks=() if k in FAST else pytest.mark.slow) for k in MECHANISMS])
+@pytest.mark.parametrize("name", [pytest.param(k, marks=() if k in FAST else pytest.mark.audit) for k in MECHANISMS])
 def test_the_relations_hold(name):
     found = audit_relations(MECHANISMS[name], RNG)
     assert {finding.event for finding in found} == set(RELATIONS)

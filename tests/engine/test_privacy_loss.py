@@ -40,7 +40,7 @@ def test_the_density_of_the_functional_mechanism_is_that_of_its_releases(monkeyp
     assert none > 0.05  # the atom is seen
 
 
-@pytest.mark.slow
+@pytest.mark.audit
 def test_the_density_of_objective_perturbation_is_one_in_all(monkeypatch):
     declared = MECHANISMS["objective perturbation"]
     grid = np.linspace(-400.0, 400.0, 400_001)
@@ -55,7 +55,7 @@ def test_the_density_of_objective_perturbation_is_one_in_all(monkeypatch):
     assert (np.abs(drawn) < 2).mean() == pytest.approx(said, abs=5 * np.sqrt(0.25 / 1000))
 
 
-@pytest.mark.parametrize("name", [pytest.param(k, marks=() if k in FAST else pytest.mark.slow) for k in DENSE])
+@pytest.mark.parametrize("name", [pytest.param(k, marks=() if k in FAST else pytest.mark.audit) for k in DENSE])
 def test_no_output_tells_more_than_epsilon(name):
     found = audit_privacy_loss(MECHANISMS[name], RNG)
     assert not [finding for finding in found if finding.refuted]

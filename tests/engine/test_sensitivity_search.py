@@ -20,7 +20,7 @@ def test_no_pair_beats_the_ledger(name):
     assert not [finding for finding in found if finding.refuted]
 
 
-@pytest.mark.slow
+@pytest.mark.audit
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_no_pair_beats_the_ledger_after_a_longer_search(name):
     found = audit_sensitivity(MECHANISMS[name], RNG)

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("dpreg", "lib", "tests")
 HANGS = 3600  # seconds
 OPTIONS = ["-x", "-q", "--tb=line", "--no-header", "-p", "no:cacheprovider", "-p", "_hypothesis_pytestplugin"]
-FAST = ["-m", "not slow and not browser"]
+FAST = ["-m", "not slow and not browser and not audit"]
 # A process of several threads cannot be forked: OpenBLAS would start one per core, the allocator of pyarrow another.
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
 

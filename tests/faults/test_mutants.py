@@ -25,6 +25,7 @@ filterwarnings =
 markers =
     slow
     browser
+    audit
 """
 GUARD = """
 from pathlib import Path

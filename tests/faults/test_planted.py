@@ -38,7 +38,7 @@ def test_a_planted_fault_is_found(name, monkeypatch):
     assert found(name, monkeypatch)
 
 
-@pytest.mark.slow
+@pytest.mark.audit
 @pytest.mark.parametrize("name", COSTLY)
 def test_a_planted_fault_of_another_mechanism_is_found(name, monkeypatch):
     assert found(name, monkeypatch)
@@ -47,7 +47,7 @@ def test_a_planted_fault_of_another_mechanism_is_found(name, monkeypatch):
 @pytest.mark.parametrize(
     ("mechanism", "layer"),
     [
-        pytest.param(*pair, marks=[pytest.mark.slow] * (pair[0] != "functional"))
+        pytest.param(*pair, marks=[pytest.mark.audit] * (pair[0] != "functional"))
         for pair in sorted({(mechanism, layer) for *_, mechanism, layer in planted.PLANTED.values()})
     ],
 )

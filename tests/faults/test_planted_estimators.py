@@ -26,14 +26,14 @@ def test_a_fault_is_caught(name):
     assert str(report).startswith("REFUTED at epsilon = 1")
 
 
-@pytest.mark.slow
+@pytest.mark.audit
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_caught_with_other_seeds_and_all_at_once(name, seed):
     assert audit(name, FAULTS[name].faulty, random_state=seed).refuted
 
 
-@pytest.mark.slow
+@pytest.mark.audit
 @pytest.mark.parametrize("name", FAULTS)
 def test_the_sound_twin_is_not_refuted(name):
     """With more draws than catch the fault, and the classifier."""
