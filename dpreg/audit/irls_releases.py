@@ -11,12 +11,11 @@ import numpy as np
 from scipy import integrate, stats
 
 from dpreg.audit.residuals import ChiSquareDifference, rotated
-from dpreg.audit.statement import Declared, Price, Sample, Setting, Step, per_scale
+from dpreg.audit.statement import Declared, Price, Sample, Setting, Step, ball, per_scale
 from dpreg.checks import FloatArray
 from dpreg.mechanisms import irls, irls_laws, irls_moments
 from dpreg.noise import RandomState, generator
 from dpreg.pipeline.budget import Ledger, Spend
-from dpreg.pipeline.domain import Ball
 
 CAP, ITERATIONS = 3.0, 3
 
@@ -48,7 +47,7 @@ def _reweighted(
         "steps": lambda s: _moment_steps(plan(s), s),
         "samples": lambda s, size, rng: _moment_samples(plan(s), size, rng),
         "price": price,
-        "domain": lambda d, intercept: Ball(np.zeros(d), 1.0, (-1.0, 1.0), intercept=intercept),
+        "domain": ball,
     } | more
 
 

@@ -10,27 +10,15 @@ from scipy import special, stats
 
 from dpreg.audit.privacy_loss import tilted_density
 from dpreg.audit.residuals import laplace_loss, numbers, scales_of
-from dpreg.audit.statement import Declared, Price, Sample, Setting, Step, cube, per_scale
+from dpreg.audit.statement import Declared, Price, Sample, Setting, Step, cube, labelled, per_scale
 from dpreg.checks import FloatArray
 from dpreg.mechanisms import budget_split
 from dpreg.mechanisms import objective_perturbation as perturbation
 from dpreg.noise import RandomState
 from dpreg.pipeline import logistic, objective, release
 from dpreg.pipeline.budget import Ledger, Spend
-from dpreg.pipeline.domain import Box
 
 SHARE = 0.4  # of what takes two parts, for the first of them
-
-
-def labelled(d: int, intercept: bool) -> Box:
-    """Return the box from -1 to 1 with the labels 0 and 1.
-
-    Examples
-    --------
-    >>> labelled(1, True).response
-    (0.0, 1.0)
-    """
-    return Box(-np.ones(d), np.ones(d), (0.0, 1.0), intercept=intercept)
 
 
 # PrivR: two steps, the second with scales that the first chose.

@@ -130,7 +130,7 @@ def tilted_density(X: FloatArray, y: FloatArray, setting: Setting) -> FloatArray
 
     Examples
     --------
-    >>> from dpreg.audit.other_releases import labelled
+    >>> from dpreg.audit.statement import labelled
     >>> log = tilted_density(np.ones((1, 1)), np.ones(1), Setting(labelled(1, False), 1.0, "replace"))
     >>> len(log) == len(OUTPUTS)
     True

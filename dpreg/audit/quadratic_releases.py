@@ -15,7 +15,7 @@ from scipy import stats
 from dpreg.audit import privacy_loss
 from dpreg.audit.residuals import ChiSquareDifference, laplace_loss, numbers, rotated, scales_of
 from dpreg.audit.search import worst_pair
-from dpreg.audit.statement import Declared, Price, Sample, Setting, Step, per_scale
+from dpreg.audit.statement import Declared, Price, Sample, Setting, Step, ball, labelled, per_scale
 from dpreg.checks import FloatArray, InputError
 from dpreg.estimators import private
 from dpreg.mechanisms import best_scales, budget_split, fm_recipes, wishart
@@ -210,16 +210,8 @@ def _best(s: Setting) -> Law:
     return best_scales.optimal(s.domain, s.epsilon, neighbours=s.neighbours)
 
 
-def _ball(d: int, intercept: bool) -> Ball:
-    return Ball(np.zeros(d), 1.0, (-1.0, 1.0), intercept=intercept)
-
-
 def _corner(d: int, intercept: bool) -> Box:
     return Box(-np.ones(d), np.ones(d), (-1.0, 1.0), intercept=intercept, corner=True)
-
-
-def _labelled(d: int, intercept: bool) -> Box:
-    return Box(-np.ones(d), np.ones(d), (0.0, 1.0), intercept=intercept)
 
 
 def _recipe(recipe: fm_recipes.Recipe) -> dict[str, Any]:
@@ -233,14 +225,14 @@ def _recipe(recipe: fm_recipes.Recipe) -> dict[str, Any]:
 
 CHEBYSHEV = surrogates.chebyshev(4.0)
 BARE: dict[str, Any] = {"density": None}
-MORE: dict[str, Any] = {"labels": True, "domain": _labelled}
+MORE: dict[str, Any] = {"labels": True, "domain": labelled}
 ALL = (
     quadratic("functional", _functional()),
     *(quadratic(f"functional, {word}", _functional(convention=word)) for word in ("monomial", "copied")),
     quadratic("functional, ordered", _functional(convention="ordered"), **BARE),
     quadratic("functional, constant", _functional(constant=True)),
     quadratic("functional, printed", _functional(sensitivity="printed"), spends="at most"),
-    quadratic("functional, ball", _functional(), domain=_ball),
+    quadratic("functional, ball", _functional(), domain=ball),
     quadratic("functional, corner", _functional(), domain=_corner, lossless=False),
     quadratic("functional, Taylor", _functional(loss=TAYLOR), loss=TAYLOR, **MORE),
     quadratic("functional, Chebyshev", _functional(loss=CHEBYSHEV), loss=CHEBYSHEV, **MORE),
@@ -250,7 +242,7 @@ ALL = (
     quadratic("recipe of the paper", **_recipe(fm_recipes.PAPER)),
     quadratic("recipe of the code", **_recipe(fm_recipes.CODE)),
     quadratic("Wishart difference", _difference(), **BARE),
-    quadratic("Wishart difference, ball", _difference(), domain=_ball, **BARE),
+    quadratic("Wishart difference, ball", _difference(), domain=ball, **BARE),
     quadratic("Wishart difference, labels", _difference(TAYLOR), loss=TAYLOR, **MORE, **BARE),
     quadratic(
         "repetition",

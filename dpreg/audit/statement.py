@@ -94,6 +94,28 @@ def cube(d: int, intercept: bool) -> Box:
     return Box(-np.ones(d), np.ones(d), (-1.0, 1.0), intercept=intercept)
 
 
+def labelled(d: int, intercept: bool) -> Box:
+    """Return the box from -1 to 1 with the labels 0 and 1.
+
+    Examples
+    --------
+    >>> labelled(1, True).response
+    (0.0, 1.0)
+    """
+    return Box(-np.ones(d), np.ones(d), (0.0, 1.0), intercept=intercept)
+
+
+def ball(d: int, intercept: bool) -> Ball:
+    """Return the unit ball, with a response from -1 to 1.
+
+    Examples
+    --------
+    >>> ball(2, False).radius
+    1.0
+    """
+    return Ball(np.zeros(d), 1.0, (-1.0, 1.0), intercept=intercept)
+
+
 def per_scale(spend: Spend, setting: Setting) -> Price:
     """Return what an entry of pure privacy has to say: sensitivity over scale, and the rho of that epsilon.
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from dpreg.audit.declared import MECHANISMS
-from dpreg.audit.other_releases import labelled
 
 
 def test_the_share_of_the_first_step_is_on_the_ledger():
@@ -13,7 +12,3 @@ def test_the_share_of_the_first_step_is_on_the_ledger():
     _, ledger = declared.release(*declared.records(2, 30, np.random.default_rng(1)), setting, 1)
     steps = declared.steps(setting)
     assert [step.price for step in steps] == pytest.approx([spend.epsilon for spend in ledger])
-
-
-def test_labels_are_zero_and_one():
-    assert labelled(2, False).response == (0.0, 1.0)
