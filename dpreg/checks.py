@@ -58,6 +58,17 @@ def broken(as_published: bool, claim: str, reason: str) -> None:
     warnings.warn(f"{reason} ({claim} in the book's ledger)", BrokenGuaranteeWarning, stacklevel=3)
 
 
+def needed(module: str, extra: str) -> Any:
+    """Return a module of a package that only an extra of this one brings, or raise `DataError`."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        package = module.split(".")[0]
+        raise DataError(
+            f"this needs {package}, which is not here: add the extra dpreg[{extra}], pip install -e '.[{extra}]'"
+        ) from None
+
+
 def positive(value: Any, name: str) -> float:
     """Return `value` as a finite float above zero."""
     number = finite(value, name)

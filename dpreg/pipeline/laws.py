@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -16,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from dpreg import checks, noise
 from dpreg.checks import FloatArray, InputError, Neighbours
+from dpreg.pipeline import lattice
 from dpreg.pipeline.domain import Ball, Box, Domain
 from dpreg.pipeline.objective import SQUARED, TAYLOR, Loss, Quadratic
 from dpreg.pipeline.sensitivity import printed_linear, printed_logistic, worst_case
@@ -85,6 +87,20 @@ class Law(ABC):
     @abstractmethod
     def perturb(self, objective: Quadratic, draws: tuple[int, ...], rng: np.random.Generator) -> Quadratic:
         """Return the objective plus noise, with `draws` axes in front of the stack."""
+
+    def concentrated(self, domain: Domain, neighbours: Neighbours = "replace", loss: Loss = SQUARED) -> float | None:
+        """Return the rho of releasing such an objective, or a proved upper bound; None for what epsilon implies."""
+        return None
+
+    def discrete(self, objective: Quadratic) -> Callable[[], Quadratic]:
+        """Return a function that adds the law's discrete twin to an objective on a lattice (see `lattice`).
+
+        Whatever can fail fails here, before anything is charged. By default a law has no such twin.
+        """
+        raise InputError(
+            f"no library has a sampler of {self.name} noise that is built for release: use a law of Laplace or "
+            "Gaussian noise, such as best_scales.optimal, or sampler='numpy' for a study"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,6 +226,46 @@ class Scales(Law):
         withheld = math.isinf(self.c)
         c = np.zeros(batch) if withheld else objective.c + noise.laplace(self.c, batch, rng)
         return Quadratic(M, v, c)
+
+    def discrete(self, objective: Quadratic) -> Callable[[], Quadratic]:
+        """See `Law`: discrete Laplace noise of the same scales."""
+        if not math.isinf(self.c):
+            raise InputError("the constant is not released on a lattice: withhold it, leave c infinite")
+        loss, scales = objective.loss, np.zeros((self.p + 1, self.p + 1))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scales[1:, 1:], scales[0, 1:] = self.M / loss.square, self.v / abs(loss.cross)
+        return on_lattice("laplace", objective, scales, self.ordered)
+
+
+def on_lattice(
+    kind: lattice.Kind, objective: Quadratic, scales: FloatArray, ordered: bool = False
+) -> Callable[[], Quadratic]:
+    """Return a function that draws an objective from its exact moments and discrete noise.
+
+    Parameters
+    ----------
+    kind, scales, ordered
+        See `lattice.adder`.
+    objective : Quadratic
+        Built with `bits`.
+
+    Examples
+    --------
+    >>> from dpreg.pipeline.domain import Box
+    >>> from dpreg.pipeline.objective import linear
+    >>> f = linear([[0.2], [0.7]], [0.1, 0.9], Box([0.0], [1.0], response=(0.0, 1.0)), bits=8)
+    >>> on_lattice("laplace", f, np.ones((2, 2)))().M.shape
+    (1, 1)
+    """
+    if objective.exact is None:
+        raise InputError("the objective's moments are rounded sums, on no lattice: build it with bits, such as bits=16")
+    add, loss = lattice.adder(kind, objective.exact, scales, ordered), objective.loss
+
+    def draw() -> Quadratic:
+        gram = add()
+        return Quadratic(loss.square * gram[1:, 1:], loss.cross * gram[0, 1:], np.array(0.0))
+
+    return draw
 
 
 def unit_scales(

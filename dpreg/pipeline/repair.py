@@ -38,7 +38,7 @@ def ridge(objective: Quadratic, amount: ArrayLike) -> Quadratic:
     lift = np.asarray(checks.numeric(amount, "amount"), dtype=np.float64)
     if not np.isfinite(lift).all() or (lift < 0).any():
         raise InputError("the ridge is negative or not finite: give numbers of at least zero")
-    return replace(objective, M=objective.M + lift[..., None, None] * np.eye(objective.p))
+    return replace(objective, M=objective.M + lift[..., None, None] * np.eye(objective.p), exact=None)
 
 
 def deviations(scales: Law, k: float = 4.0) -> np.ndarray:
@@ -86,7 +86,7 @@ def trim(objective: Quadratic, floor: ArrayLike = 0.0) -> Quadratic:
     M = (part * np.where(kept, values, 0.0)[..., None, :]) @ np.swapaxes(vectors, -1, -2)
     v = (part @ (np.swapaxes(vectors, -1, -2) @ objective.v[..., None]))[..., 0]
     # Not linear in the records, so the domain's sensitivities no longer hold: it goes.
-    return replace(objective, M=(M + np.swapaxes(M, -1, -2)) / 2 + 0.0, v=v + 0.0, domain=None)
+    return replace(objective, M=(M + np.swapaxes(M, -1, -2)) / 2 + 0.0, v=v + 0.0, domain=None, exact=None)
 
 
 def lift(objective: Quadratic, law: Law, k: float = 1.0) -> Quadratic:
