@@ -205,9 +205,7 @@ def linear(X: ArrayLike, y: ArrayLike, domain: Domain, *, bits: int | None = Non
     return from_gram(moments(X, y, domain, bits=bits), domain, bits=bits)
 
 
-def logistic(
-    X: ArrayLike, y: ArrayLike, domain: Domain, loss: Loss = TAYLOR, *, bits: int | None = None
-) -> Quadratic:
+def logistic(X: ArrayLike, y: ArrayLike, domain: Domain, loss: Loss = TAYLOR, *, bits: int | None = None) -> Quadratic:
     """Return a quadratic stand-in for the logistic objective sum log(1 + e^(x' theta)) - y x' theta.
 
     Parameters
@@ -251,9 +249,7 @@ def check_labels(y: ArrayLike, domain: Domain) -> None:
         raise InputError(f"y holds {other.flat[0]}: give one of the two labels {domain.response} of the domain")
 
 
-def moments(
-    X: ArrayLike, y: ArrayLike, domain: Domain, *, labels: bool = False, bits: int | None = None
-) -> FloatArray:
+def moments(X: ArrayLike, y: ArrayLike, domain: Domain, *, labels: bool = False, bits: int | None = None) -> FloatArray:
     """Return sum (t, x)(t, x)' of the clipped, scaled records, of shape (p + 1, p + 1), the response first.
 
     Rows are read once, block by block: memory beyond the input is one block.

@@ -15,7 +15,6 @@ from dpreg.pipeline.domain import Domain
 from dpreg.pipeline.laws import Law, certify
 from dpreg.pipeline.objective import Quadratic
 
-
 Sampler = Literal["numpy", "opendp"]
 
 

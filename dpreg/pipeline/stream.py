@@ -6,7 +6,6 @@ chunks alone decide in which order their parts are added, so the number and kind
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
