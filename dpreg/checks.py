@@ -106,15 +106,15 @@ def within_reach(number: float, name: str, reach: float = REACH) -> float:
     return number
 
 
-def epsilons(value: Any) -> FloatArray:
+def epsilons(value: Any, name: str = "epsilon") -> FloatArray:
     """Return a privacy budget, or an array of budgets to be studied side by side, as floats above zero."""
-    array = numeric(value, "epsilon").astype(np.float64)
+    array = numeric(value, name).astype(np.float64)
     bad = array[~(np.isfinite(array) & (array > 0))]
     if bad.size or not array.size:
         shown = f"{bad.flat[0]:g}" if bad.size else "empty"
-        raise InputError(f"epsilon is {shown}: give a finite number above zero")
+        raise InputError(f"{name} is {shown}: give a finite number above zero")
     for extreme in (array.min(), array.max()):
-        within_reach(float(extreme), "epsilon")
+        within_reach(float(extreme), name)
     return array
 
 

@@ -167,7 +167,7 @@ def for_rho(
     >>> round(for_rho(box, 0.125).concentrated(box), 12)
     0.125
     """
-    budgets = checks.epsilons(rho)
+    budgets = checks.epsilons(rho, "rho")
     checks.instance(domain, (Box, Ball), "domain")
     chosen = balanced(domain) if weights is None else weights
     change = _change(chosen, domain, neighbours, loss)

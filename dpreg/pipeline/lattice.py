@@ -130,7 +130,13 @@ def _norm(steps: FloatArray) -> FloatArray:
 
 
 def origin(bits: int) -> str:
-    """Return what a ledger says of noise from here."""
+    """Return what a ledger says of noise from here.
+
+    Examples
+    --------
+    >>> origin(16).split(", ")[1:]
+    ['system randomness', 'lattice 2^-32']
+    """
     return f"OpenDP {metadata.version('opendp')}, system randomness, lattice 2^-{2 * checked(bits)}"
 
 
@@ -179,7 +185,8 @@ def adder(kind: Kind, exact: Lattice, scales: FloatArray, ordered: bool = False)
     if not ((wide >= 0) & (wide <= WIDEST)).all():
         raise InputError(f"a scale of the noise is {wide.max():g} steps, too large to add: give fewer bits")
     steps, make = exact.steps[rows, columns].astype(np.int64).tolist(), _maker(kind)
-    noisy = [make(scale) if scale else _as_it_is for scale in wide.tolist()]
+    add = {scale: make(scale) if scale else _as_it_is for scale in set(wide.tolist())}
+    noisy = [add[scale] for scale in wide.tolist()]
 
     def draw() -> FloatArray:
         drawn = np.array([one(step) for one, step in zip(noisy, steps, strict=True)], dtype=np.int64) / 4.0**exact.bits

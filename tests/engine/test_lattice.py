@@ -261,11 +261,11 @@ def accepts(kind, draws, scale):
 @pytest.mark.parametrize("kind", PMFS)
 @pytest.mark.parametrize("scale", [0.7, 2.0, 6.3])
 def test_the_noise_has_the_exact_law(kind, scale):
-    """And at this number of draws a scale ten per cent off is refused."""
-    draws = draws_of(kind, scale, 20_000)
+    """And at this number of draws a scale a quarter off is refused, and missed less than once in 10^9 times."""
+    draws = draws_of(kind, scale, 10_000)
     assert (draws % 1 == 0).all()
     assert accepts(kind, draws, scale)
-    for off in (0.9, 1.1):
+    for off in (3 / 4, 4 / 3):
         assert not accepts(kind, draws, off * scale)
     other = {"laplace": "gaussian", "gaussian": "laplace"}[kind]
     assert not accepts(other, draws, scale)
@@ -280,8 +280,8 @@ def scale_is(draws, scale):
 @pytest.mark.parametrize("ordered", [False, True])
 @pytest.mark.parametrize("loss", [SQUARED, TAYLOR, chebyshev(4.0)])
 def test_every_coefficient_gets_its_own_scale(ordered, loss):
-    """Scales a factor of two apart: three hundred draws tell them apart at the level ALPHA."""
-    where, n = Box([-1, -1], [1, 1], (-1, 1)), 300
+    """Scales a factor of two apart: six hundred draws tell them apart at the level ALPHA."""
+    where, n = Box([-1, -1], [1, 1], (-1, 1)), 600
     X, y = records(2)
     f = linear(X, y, where, bits=16) if loss == SQUARED else logistic(X, np.sign(y), where, loss, bits=16)
     law = Scales(np.array([[1.0, 2.0], [4.0, 8.0]]), np.array([16.0, 32.0]), ordered=ordered)
@@ -292,7 +292,7 @@ def test_every_coefficient_gets_its_own_scale(ordered, loss):
     found = {1.0: M[:, 0, 0], 2.0: M[:, 0, 1], 8.0: M[:, 1, 1], 16.0: v[:, 0], 32.0: v[:, 1]}
     if ordered:
         found[4.0] = M[:, 1, 0]
-        assert abs(np.corrcoef(found[2.0], found[4.0])[0, 1]) < 0.5  # seven standard errors
+        assert abs(np.corrcoef(found[2.0], found[4.0])[0, 1]) < 0.3  # seven standard errors
     else:
         np.testing.assert_array_equal(M[:, 0, 1], M[:, 1, 0])
     for scale, draws in found.items():
@@ -306,12 +306,12 @@ def test_gaussian_coefficients_get_their_own_scale():
     where = Box([-1, -1], [1, 1], (-1, 1))
     f, law = linear(*records(2), where, bits=16), gaussian.Gaussian([0.5, 1.0, 2.0], 3.0)
     draw = law.discrete(f)
-    noisy = [draw() for _ in range(300)]
+    noisy = [draw() for _ in range(1000)]
     M, v = np.array([one.M for one in noisy]) - f.M, np.array([one.v for one in noisy]) - f.v
     half = math.sqrt(0.5)
     found = {(3.0, 0): M[:, 0, 0], (0.75, 1): M[:, 1, 1], (1.5 * half, 2): M[:, 0, 1]}
     found |= {(12 * half, 3): v[:, 0], (6 * half, 4): v[:, 1]}
-    low, high = stats.chi2.ppf(ALPHA / 2, 300), stats.chi2.isf(ALPHA / 2, 300)
+    low, high = stats.chi2.ppf(ALPHA / 2, 1000), stats.chi2.isf(ALPHA / 2, 1000)
     for (deviation, _), draws in found.items():
         assert low < (draws**2).sum() / deviation**2 < high
         for off in (0.7, 1.4):
@@ -324,6 +324,7 @@ def test_what_is_released_lies_on_the_lattice_around_the_exact_moments():
     f = linear(X, y, where, bits=10)
     out = release(f, functional(where, 1.0), sampler="opendp").objective
     assert out.M[0, 0] == 60  # a public count
+    assert lattice.adder("laplace", f.exact, np.ones((4, 4)))()[0, 0] == 0  # the square of the response is withheld
     steps = (out.M - f.M) * 4**10
     assert (steps % 1 == 0).all()
     assert (steps[~np.eye(3, dtype=bool)] != 0).all() or np.abs(steps).max() > 1000
