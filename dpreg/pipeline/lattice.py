@@ -111,22 +111,14 @@ def snap(block: FloatArray, domain: Domain, bits: int) -> None:
     step, first = 2 ** checked(bits), 1 + domain.intercept
     block *= step
     Z = block[:, first:]
-    given = Z.copy()
     np.rint(block, out=block)
     if isinstance(domain, Box):
         reach = math.isqrt(step**2 // domain.d) if domain.corner else step  # not above 1 / sqrt(d)
         np.clip(Z, math.ceil(domain.floor * step), reach, out=Z)
-    else:
-        outside = _norm(Z) > step**2
-        Z[outside] = np.trunc(given[outside])
-        while (outside := _norm(Z) > step**2).any():  # a length of one, and a last bit more
+    else:  # squared lengths are whole numbers below 2^53, so they are exact
+        while (outside := np.einsum("ij,ij->i", Z, Z) > step**2).any():
             Z[outside] -= np.sign(Z[outside])
     block /= step
-
-
-def _norm(steps: FloatArray) -> FloatArray:
-    """Return squared lengths, exactly: whole numbers below 2^53."""
-    return np.asarray(np.einsum("ij,ij->i", steps, steps))
 
 
 def origin(bits: int) -> str:

@@ -32,9 +32,8 @@ def small_draws(bits):
 def test_draws_of_numpy_by_its_formula():
     """Numbers reached from the uniform numbers at and beside the edges: all are reachable."""
     step = 2.0**-53
-    u = np.r_[
-        step * np.arange(1, 50), 0.5 - step * np.arange(1, 50), 0.5 + step * np.arange(50), 1 - step * np.arange(1, 50)
-    ]
+    k = np.arange(1, 50)
+    u = np.r_[step * k, 0.5 - step * k, 0.5, 0.5 + step * k, 1 - step * k]
     z = np.array([math.log(x + x) if x < 0.5 else -math.log(2.0 - x - x) for x in u])
     for answer, scale in itertools.product((0.0, 0.3, -7.0), (1.0, 0.3, 5.0)):
         assert reachable(answer + z * scale, answer, scale).all()
@@ -51,11 +50,11 @@ def test_numbers_between_two_draws_are_not_reachable():
         assert not reachable(between, 0.0, 1.0).any()
     assert not reachable(math.log(step), 0.0, 1.0)  # half a step
     assert not reachable(2 * math.log(step), 0.0, 1.0)
-    assert reachable(1e9 + 3.0, 1e9, 1e-3)  # so coarse a sum that nothing is ruled out
+    assert reachable(1e9 + 3e-3, 1e9, 1e-3)  # so coarse a sum that nothing is ruled out
 
 
 def test_another_answer_is_ruled_out_as_often_as_draws_lie_apart():
-    """From zero a draw at L is one of the floats there with a chance of about 2^-52 L e^L / 2^-53 / ...: below one."""
+    """The farther out, the fewer of the floating-point numbers there are draws; near zero all of them are."""
     out = noise.laplace(1.0, (N,), 3)
     other = reachable(out, 0.25, 1.0)
     tail = np.abs(out) > 6

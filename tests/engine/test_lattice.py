@@ -302,6 +302,16 @@ def test_every_coefficient_gets_its_own_scale(ordered, loss):
     assert all(one.c == 0 and one.domain is None and one.exact is None for one in noisy)
 
 
+def test_drawn_scales_have_slack_for_the_rounding_of_the_price(monkeypatch):
+    scales = []
+    monkeypatch.setattr(lattice, "_maker", lambda kind: lambda scale: scales.append(scale) or (lambda step: step))
+    where = Box([-1, -1], [1, 1], (-1, 1))
+    functional(where, 1.0, convention="copied").discrete(linear(*records(2), where, bits=10))
+    exact = functional(where, 1.0, convention="copied").M[0, 0]
+    assert sorted(set(scales)) == [exact / 2 * 4**10 * lattice.SLACK, exact * 4**10 * lattice.SLACK]
+    assert 1e-10 < lattice.SLACK - 1 < 1e-8  # below what anybody sees, above what rounding does
+
+
 def test_gaussian_coefficients_get_their_own_scale():
     where = Box([-1, -1], [1, 1], (-1, 1))
     f, law = linear(*records(2), where, bits=16), gaussian.Gaussian([0.5, 1.0, 2.0], 3.0)
@@ -372,7 +382,6 @@ def refusals():
     rng = np.random.default_rng(1)
     yield "generator", f, law, {"random_state": rng}, "takes no seed"
     yield "no lattice", linear(*records(2), where), law, {}, "on no lattice: build it with bits"
-    yield "ridge", ridge(f, 1.0), law, {}, "on no lattice"
     yield "Wishart", f, difference(where, 0.5), {}, "no library has a sampler of Wishart difference noise .*: use"
     yield "constant", f, functional(where, 0.5, constant=True), {}, "constant is not released .*: withhold it, leave"
     yield "wide", f, functional(where, 1e-9), {}, "steps, too large to add: give fewer bits"
