@@ -238,7 +238,7 @@ def logistic(X: ArrayLike, y: ArrayLike, domain: Domain, loss: Loss = TAYLOR, *,
     checks.instance(loss, Loss, "loss")
     if not loss.labels:
         raise InputError("the loss is not one of labels: give TAYLOR, or another quadratic for the logistic loss")
-    return from_gram(moments(X, y, domain, labels=True, bits=bits), domain, loss, bits)
+    return from_gram(moments(X, y, domain, labels=True, bits=bits), domain, loss, bits=bits)
 
 
 def check_labels(y: ArrayLike, domain: Domain) -> None:
