@@ -72,7 +72,8 @@ class Quadratic:
     loss : Loss
         What was added up. It counts only beside a domain.
     exact : Lattice, optional
-        The moments of rounded records, of which M, v and c are made, if they are to be released on a lattice.
+        The moments of rounded records, of which M, v and c are made, if they are to be released on a lattice. They
+        count only beside a domain, too.
 
     Examples
     --------
@@ -105,6 +106,8 @@ class Quadratic:
             checks.instance(self.domain, Domain, "domain")
         if self.domain is not None and self.domain.p != p:
             raise InputError(f"the objective has {p} columns and its domain {self.domain.p}: match them")
+        if self.domain is None:
+            object.__setattr__(self, "exact", None)
         if self.exact is not None:
             checks.instance(self.exact, Lattice, "exact")
             if not np.allclose(self.M, self.loss.square * self.exact.gram[1:, 1:], rtol=1e-9, atol=1e-9):

@@ -86,7 +86,7 @@ def trim(objective: Quadratic, floor: ArrayLike = 0.0) -> Quadratic:
     M = (part * np.where(kept, values, 0.0)[..., None, :]) @ np.swapaxes(vectors, -1, -2)
     v = (part @ (np.swapaxes(vectors, -1, -2) @ objective.v[..., None]))[..., 0]
     # Not linear in the records, so the domain's sensitivities no longer hold: it goes.
-    return replace(objective, M=(M + np.swapaxes(M, -1, -2)) / 2 + 0.0, v=v + 0.0, exact=None, domain=None)
+    return replace(objective, M=(M + np.swapaxes(M, -1, -2)) / 2 + 0.0, v=v + 0.0, domain=None)
 
 
 def lift(objective: Quadratic, law: Law, k: float = 1.0) -> Quadratic:

@@ -28,7 +28,7 @@ from dpreg.pipeline.domain import Ball, Box
 from dpreg.pipeline.laws import Law, Scales, certify, functional, on_lattice
 from dpreg.pipeline.objective import SQUARED, TAYLOR, Quadratic, from_gram, linear, logistic, merge, moments
 from dpreg.pipeline.release import release
-from dpreg.pipeline.repair import lift, ridge
+from dpreg.pipeline.repair import lift, ridge, trim
 from dpreg.pipeline.surrogates import chebyshev
 
 pytest.importorskip("opendp", reason="opendp is an optional extra: pip install -e '.[publish]'")
@@ -181,6 +181,7 @@ def test_moments_of_other_records_are_refused():
     with pytest.raises(InputError, match="M is not that of the exact moments: leave"):
         Quadratic(f.M + 1, f.v, f.c, where, exact=f.exact)
     assert ridge(f, 1.0).exact is None
+    assert trim(f, 1.0).exact is None
     assert (f + linear(X, y, where)).exact is None
     assert (f + linear(X, y, where, bits=15)).exact is None
     for other in (f[None], f[None].sum()):
