@@ -44,7 +44,8 @@ def reachable(released: ArrayLike, answer: ArrayLike, scale: ArrayLike) -> NDArr
     >>> bool(reachable(out, 0.1, 1.0).all()), bool(reachable(out, 0.2, 1.0).all())
     (True, False)
     """
-    numbers = (np.asarray(checks.numeric(x, "an argument"), dtype=np.float64) for x in (released, answer, scale))
+    given = {"released": released, "answer": answer, "scale": scale}
+    numbers = [np.asarray(checks.numeric(value, name), dtype=np.float64) for name, value in given.items()]
     try:
         out, a, b = np.broadcast_arrays(*numbers)
     except ValueError:

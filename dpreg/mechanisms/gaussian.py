@@ -14,8 +14,8 @@ from dpreg import checks, noise
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.mechanisms.wishart import balanced, largest_change
 from dpreg.pipeline.domain import Ball, Box, Domain
-from dpreg.pipeline.laws import Law, on_lattice
-from dpreg.pipeline.objective import SQUARED, Loss, Quadratic
+from dpreg.pipeline.laws import Law
+from dpreg.pipeline.objective import SQUARED, Loss, Quadratic, on_lattice
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,9 +17,8 @@ from numpy.typing import ArrayLike
 
 from dpreg import checks, noise
 from dpreg.checks import FloatArray, InputError, Neighbours
-from dpreg.pipeline import lattice
 from dpreg.pipeline.domain import Ball, Box, Domain
-from dpreg.pipeline.objective import SQUARED, TAYLOR, Loss, Quadratic
+from dpreg.pipeline.objective import SQUARED, TAYLOR, Loss, Quadratic, on_lattice
 from dpreg.pipeline.sensitivity import printed_linear, printed_logistic, worst_case
 
 Convention = Literal["monomial", "ordered", "copied", "triangle"]
@@ -235,37 +234,6 @@ class Scales(Law):
         with np.errstate(divide="ignore", invalid="ignore"):
             scales[1:, 1:], scales[0, 1:] = self.M / loss.square, self.v / abs(loss.cross)
         return on_lattice("laplace", objective, scales, self.ordered)
-
-
-def on_lattice(
-    kind: lattice.Kind, objective: Quadratic, scales: FloatArray, ordered: bool = False
-) -> Callable[[], Quadratic]:
-    """Return a function that draws an objective from its exact moments and discrete noise.
-
-    Parameters
-    ----------
-    kind, scales, ordered
-        See `lattice.adder`.
-    objective : Quadratic
-        Built with `bits`.
-
-    Examples
-    --------
-    >>> from dpreg.pipeline.domain import Box
-    >>> from dpreg.pipeline.objective import linear
-    >>> f = linear([[0.2], [0.7]], [0.1, 0.9], Box([0.0], [1.0], response=(0.0, 1.0)), bits=8)
-    >>> on_lattice("laplace", f, np.ones((2, 2)))().M.shape
-    (1, 1)
-    """
-    if objective.exact is None:
-        raise InputError("the objective's moments are rounded sums, on no lattice: build it with bits, such as bits=16")
-    add, loss = lattice.adder(kind, objective.exact, scales, ordered), objective.loss
-
-    def draw() -> Quadratic:
-        gram = add()
-        return Quadratic(loss.square * gram[1:, 1:], loss.cross * gram[0, 1:], np.array(0.0))
-
-    return draw
 
 
 def unit_scales(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -299,13 +299,53 @@ def _moments(
 
 
 def from_gram(gram: FloatArray, domain: Domain, loss: Loss = SQUARED, bits: int | None = None) -> Quadratic:
-    """Return the objective for the moments of (t, Z), of shape (..., p + 1, p + 1); with `bits`, of rounded records.
+    """Return the objective for the moments of (t, Z), of shape (..., p + 1, p + 1).
 
+    Parameters
+    ----------
+    gram : array of shape (..., p + 1, p + 1)
+    domain : Domain
+    loss : Loss
+    bits : int, optional
+        See `linear`.
+
+    Notes
+    -----
     For a loss of labels the first of them must be the number of records, exactly: scaled labels are exactly -1 and 1.
     """
     M, v = loss.square * gram[..., 1:, 1:], loss.cross * gram[..., 0, 1:]
     exact = None if bits is None else Lattice(gram, bits)
     return Quadratic(M, v, loss.constant * gram[..., 0, 0], domain, loss, exact)
+
+
+def on_lattice(
+    kind: lattice.Kind, objective: Quadratic, scales: FloatArray, ordered: bool = False
+) -> Callable[[], Quadratic]:
+    """Return a function that draws an objective from its exact moments and discrete noise.
+
+    Parameters
+    ----------
+    kind, scales, ordered
+        See `lattice.adder`.
+    objective : Quadratic
+        Built with `bits`.
+
+    Examples
+    --------
+    >>> from dpreg.pipeline.domain import Box
+    >>> f = linear([[0.2], [0.7]], [0.1, 0.9], Box([0.0], [1.0], response=(0.0, 1.0)), bits=8)
+    >>> on_lattice("laplace", f, np.ones((2, 2)))().M.shape
+    (1, 1)
+    """
+    if objective.exact is None:
+        raise InputError("the objective's moments are rounded sums, on no lattice: build it with bits, such as bits=16")
+    add, loss = lattice.adder(kind, objective.exact, scales, ordered), objective.loss
+
+    def draw() -> Quadratic:
+        gram = add()
+        return Quadratic(loss.square * gram[1:, 1:], loss.cross * gram[0, 1:], np.array(0.0))
+
+    return draw
 
 
 def merge(shards: Iterable[Quadratic]) -> Quadratic:

@@ -25,8 +25,8 @@ from dpreg.mechanisms.wishart import difference
 from dpreg.pipeline import lattice
 from dpreg.pipeline.budget import Budget
 from dpreg.pipeline.domain import Ball, Box
-from dpreg.pipeline.laws import Law, Scales, certify, functional, on_lattice
-from dpreg.pipeline.objective import SQUARED, TAYLOR, Quadratic, from_gram, linear, logistic, merge, moments
+from dpreg.pipeline.laws import Law, Scales, certify, functional
+from dpreg.pipeline.objective import SQUARED, TAYLOR, Quadratic, from_gram, linear, logistic, merge, moments, on_lattice
 from dpreg.pipeline.release import release
 from dpreg.pipeline.repair import lift, ridge, trim
 from dpreg.pipeline.surrogates import chebyshev

@@ -13,7 +13,7 @@ UNIT = laws.unit_scales("copied", 2)
 CASES = {
     "last_bits.reachable": [
         ("do not match: give", lambda: last_bits.reachable([1.0, 2.0], [1.0, 2.0, 3.0], 1.0)),
-        ("an argument has entries of type", lambda: last_bits.reachable("a", 1.0, 1.0)),
+        ("released has entries of type", lambda: last_bits.reachable("a", 1.0, 1.0)),
         *(
             ("not finite, or a scale not above zero: give", lambda three=three: last_bits.reachable(*three))
             for three in ((math.nan, 1.0, 1.0), (1.0, math.inf, 1.0), (1.0, 1.0, 0.0), (1.0, 1.0, -1.0))

@@ -49,7 +49,7 @@ CASES = {
         (r"scales have shape \(2, 2\): give \(3, 3\)", adder(scales=np.ones((2, 2)))),
         *(("too large to add: give fewer", adder(scales=GRAM + bad)) for bad in (math.inf, math.nan, -9.0, 1e30)),
     ],
-    "laws.on_lattice": [("build it with bits", lambda: laws.on_lattice("laplace", G, GRAM))],
+    "objective.on_lattice": [("build it with bits", lambda: objective.on_lattice("laplace", G, GRAM))],
     "laws.Scales.discrete": [
         ("build it with bits", lambda: LAW.discrete(G)),
         ("leave c infinite", lambda: laws.functional(BOX, 1.0, constant=True).discrete(F)),
