@@ -97,7 +97,7 @@ class Law(ABC):
         Whatever can fail fails here, before anything is charged. By default a law has no such twin.
         """
         raise InputError(
-            f"no library has a sampler of {self.name} noise that is built for release: use a law of Laplace or "
+            f"there is no sampler of {self.name} noise that is built for release: use a law of Laplace or "
             "Gaussian noise, such as best_scales.optimal, or sampler='numpy' for a study"
         )
 

@@ -13,7 +13,7 @@ from dpreg.pipeline.laws import Scales, functional, unit_scales
 from dpreg.pipeline.objective import Quadratic, linear
 from dpreg.pipeline.release import perturb
 
-N = 20_000
+N = 4000
 
 
 @pytest.mark.parametrize("scale", [1e-3, 0.7, 1.0, 37.5, 1e6])

@@ -313,6 +313,13 @@ def test_drawn_scales_have_slack_for_the_rounding_of_the_price(monkeypatch):
     assert 1e-10 < lattice.SLACK - 1 < 1e-8  # below what anybody sees, above what rounding does
 
 
+def test_opendp_prices_its_noise_as_we_do():
+    """Its own proof, of one moment that moves by seven steps: epsilon is 7 / s, and rho 7^2 / (2 s^2)."""
+    for scale in (0.5, 3.0, 2.0**40):
+        assert lattice._maker("laplace")(scale).map(7) == pytest.approx(7 / scale, rel=1e-12)
+        assert lattice._maker("gaussian")(scale).map(7) == pytest.approx(49 / (2 * scale**2), rel=1e-12)
+
+
 def test_gaussian_coefficients_get_their_own_scale():
     where = Box([-1, -1], [1, 1], (-1, 1))
     f, law = linear(*records(2), where, bits=16), gaussian.Gaussian([0.5, 1.0, 2.0], 3.0)
@@ -383,7 +390,7 @@ def refusals():
     rng = np.random.default_rng(1)
     yield "generator", f, law, {"random_state": rng}, "takes no seed"
     yield "no lattice", linear(*records(2), where), law, {}, "on no lattice: build it with bits"
-    yield "Wishart", f, difference(where, 0.5), {}, "no library has a sampler of Wishart difference noise .*: use"
+    yield "Wishart", f, difference(where, 0.5), {}, "there is no sampler of Wishart difference noise .*: use"
     yield "constant", f, functional(where, 0.5, constant=True), {}, "constant is not released .*: withhold it, leave"
     yield "wide", f, functional(where, 1e-9), {}, "steps, too large to add: give fewer bits"
     yield "sampler", f, law, {"sampler": "secrets"}, "sampler is 'secrets': choose"
@@ -446,7 +453,7 @@ class Bare(Law):
 
 def test_a_readers_own_law_needs_a_discrete_twin_of_its_own():
     f, _ = ready()
-    with pytest.raises(InputError, match="no library has a sampler of bare noise"):
+    with pytest.raises(InputError, match="there is no sampler of bare noise"):
         release(f, Bare(), sampler="opendp")
 
     class Twin(Bare):
@@ -479,7 +486,7 @@ def test_estimators_publish_the_same_way(estimator):
     unscaled = where.unscale(dpreg.minimise(lift(noisy, law)))
     np.testing.assert_array_equal(np.ravel(model.coef_), unscaled.slopes)
     for wrong, message in (
-        ({"mechanism": "wishart"}, "no library has a sampler of Wishart"),
+        ({"mechanism": "wishart"}, "there is no sampler of Wishart"),
         ({"random_state": 1}, "takes no seed"),
         ({"sampler": "other"}, "sampler is 'other': choose"),
         ({"bits": 99}, "bits is 99: give at most 24"),
