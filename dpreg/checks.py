@@ -58,6 +58,17 @@ def broken(as_published: bool, claim: str, reason: str) -> None:
     warnings.warn(f"{reason} ({claim} in the book's ledger)", BrokenGuaranteeWarning, stacklevel=3)
 
 
+def needed(module: str, extra: str) -> Any:
+    """Return a module of a package that only an extra of this one brings, or raise `DataError`."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        package = module.split(".")[0]
+        raise DataError(
+            f"this needs {package}, which is not here: add the extra dpreg[{extra}], pip install -e '.[{extra}]'"
+        ) from None
+
+
 def positive(value: Any, name: str) -> float:
     """Return `value` as a finite float above zero."""
     number = finite(value, name)
@@ -95,15 +106,15 @@ def within_reach(number: float, name: str, reach: float = REACH) -> float:
     return number
 
 
-def epsilons(value: Any) -> FloatArray:
+def epsilons(value: Any, name: str = "epsilon") -> FloatArray:
     """Return a privacy budget, or an array of budgets to be studied side by side, as floats above zero."""
-    array = numeric(value, "epsilon").astype(np.float64)
+    array = numeric(value, name).astype(np.float64)
     bad = array[~(np.isfinite(array) & (array > 0))]
     if bad.size or not array.size:
         shown = f"{bad.flat[0]:g}" if bad.size else "empty"
-        raise InputError(f"epsilon is {shown}: give a finite number above zero")
+        raise InputError(f"{name} is {shown}: give a finite number above zero")
     for extreme in (array.min(), array.max()):
-        within_reach(float(extreme), "epsilon")
+        within_reach(float(extreme), name)
     return array
 
 

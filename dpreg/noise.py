@@ -1,8 +1,8 @@
 """Random draws. One helper turns every seed into a generator; nothing uses numpy's global state.
 
 The draws are floating-point simulations of the laws in the proofs. They are right for studying a mechanism.
-Floating-point numbers have gaps, so the last bits of a released number can betray the input even where the
-real-valued law would not; a deployment should draw with a library built for that.
+Floating-point numbers have gaps, so the last bits of a released number betray the input even where the real-valued
+law would not; what is to be published draws elsewhere: see `pipeline.lattice`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from dpreg.checks import FloatArray, InputError
 
 RandomState = int | np.random.SeedSequence | np.random.Generator | None
 SYSTEM = "numpy, system randomness"
+SEEDED = "numpy, seed "
 
 
 def generator(random_state: RandomState = None) -> np.random.Generator:
@@ -48,7 +49,7 @@ def origin(random_state: RandomState = None) -> str:
     if random_state is None:
         return SYSTEM
     state = json.dumps(generator(random_state).bit_generator.state, sort_keys=True, default=np.ndarray.tolist)
-    return f"numpy, seed {hashlib.sha256(state.encode()).hexdigest()[:16]}"
+    return f"{SEEDED}{hashlib.sha256(state.encode()).hexdigest()[:16]}"
 
 
 def repeatable(random_state: RandomState = None) -> np.random.SeedSequence:

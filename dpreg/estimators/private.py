@@ -20,7 +20,7 @@ from dpreg.pipeline.budget import Budget
 from dpreg.pipeline.domain import Ball, Box, Domain
 from dpreg.pipeline.laws import Law, certify, functional
 from dpreg.pipeline.objective import Loss, Quadratic
-from dpreg.pipeline.release import Release, release
+from dpreg.pipeline.release import Release, Sampler, release
 from dpreg.pipeline.solve import NONE, Penalty
 from dpreg.pipeline.surrogates import chebyshev
 
@@ -37,6 +37,13 @@ class _Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
     neighbours: Neighbours
     penalty: Penalty
     random_state: RandomState
+    sampler: Sampler
+    bits: int
+
+    @property
+    def _lattice(self) -> int | None:
+        """The bits of the lattice, if the noise is to be discrete."""
+        return None if checks.choice(self.sampler, ("numpy", "opendp"), "sampler") == "numpy" else self.bits
 
     def _minimise(self, f: Quadratic, records: Any, budget: Budget | None) -> FloatArray:
         """Release the objective, keep what may be published, and return the scaled coefficients."""
@@ -52,7 +59,9 @@ class _Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
             raise InputError(f"the law costs {cost:g}, and epsilon is {self.epsilon:g}: scale its noise up")
         if isinstance(self.random_state, np.random.Generator):  # kept, copied, and wound back
             raise InputError("random_state is a Generator: give None for a real release, or a seed for a study")
-        self.release_: Release = release(f, law, self.random_state, neighbours=self.neighbours, budget=budget)
+        self.release_: Release = release(
+            f, law, self.random_state, neighbours=self.neighbours, budget=budget, sampler=self.sampler
+        )
         self.ledger_ = self.release_.ledger
         return solve.minimise(repair.lift(self.release_.objective, law), self.penalty)
 
@@ -81,6 +90,10 @@ class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  
     random_state : None, int or SeedSequence
         `None` for a real release. A seed is for study, and the ledger says so: every fit draws the same noise, and the
         model keeps the seed, with which anybody can take the noise off again.
+    sampler : {"numpy", "opendp"}
+        `opendp` for what is to be published (see `release.release`); the Wishart difference has no such sampler.
+    bits : int
+        With `opendp`, of the lattice (see `objective.linear`).
 
     Attributes
     ----------
@@ -108,6 +121,8 @@ class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  
         neighbours: Neighbours = "replace",
         penalty: Penalty = NONE,
         random_state: RandomState = None,
+        sampler: Sampler = "numpy",
+        bits: int = 16,
     ) -> None:
         self.domain = domain
         self.epsilon = epsilon
@@ -115,6 +130,8 @@ class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  
         self.neighbours = neighbours
         self.penalty = penalty
         self.random_state = random_state
+        self.sampler = sampler
+        self.bits = bits
 
     def fit(self, X: Any, y: Any, *, budget: Budget | None = None) -> Self:
         """Release the objective of these records, charge the budget if there is one, and minimise.
@@ -130,7 +147,7 @@ class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  
         """
         X, y = self._rows(X, y)
         domain = public_set(self.domain)
-        model = domain.unscale(self._minimise(objective.linear(X, y, domain), X, budget))
+        model = domain.unscale(self._minimise(objective.linear(X, y, domain, bits=self._lattice), X, budget))
         self.coef_, self.intercept_ = model.slopes, model.intercept
         return self
 
@@ -147,7 +164,7 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
 
     Parameters
     ----------
-    domain, epsilon, mechanism, neighbours, penalty, random_state
+    domain, epsilon, mechanism, neighbours, penalty, random_state, sampler, bits
         See `PrivateLinearRegression`. The ends of the domain's response are the two labels, as numbers.
     loss : Loss, optional
         The quadratic; by default `surrogates.chebyshev(4)`, made for probabilities from 1.8 to 98.2 per cent. With
@@ -177,6 +194,8 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
         neighbours: Neighbours = "replace",
         penalty: Penalty = NONE,
         random_state: RandomState = None,
+        sampler: Sampler = "numpy",
+        bits: int = 16,
         loss: Loss | None = None,
     ) -> None:
         self.domain = domain
@@ -185,6 +204,8 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
         self.neighbours = neighbours
         self.penalty = penalty
         self.random_state = random_state
+        self.sampler = sampler
+        self.bits = bits
         self.loss = loss
 
     def fit(self, X: Any, y: Any, *, budget: Budget | None = None) -> Self:
@@ -192,7 +213,8 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
         X, y = self._rows(X, y)
         domain = public_set(self.domain)
         loss = chebyshev(4.0) if self.loss is None else self.loss
-        model = domain.unscale(self._minimise(objective.logistic(X, y, domain, loss), X, budget))
+        f = objective.logistic(X, y, domain, loss, bits=self._lattice)
+        model = domain.unscale(self._minimise(f, X, budget))
         middle = sum(domain.response) / 2  # unscale speaks of the response; log-odds have no units
         self.coef_ = model.slopes[None] / domain.half_width
         self.intercept_ = np.array([(model.intercept - middle) / domain.half_width])

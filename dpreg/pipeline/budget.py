@@ -119,7 +119,7 @@ class Ledger:
     @property
     def seeds(self) -> set[str]:
         """Where draws came from that can come from there again."""
-        return {spend.noise for spend in self.spends} - {"", noise.SYSTEM}
+        return {spend.noise for spend in self.spends if spend.noise.startswith(noise.SEEDED)}
 
     def drawn(self, origin: str) -> Ledger:
         """Return the ledger with this origin of the noise in every entry."""
@@ -310,6 +310,8 @@ def pay(
     draw: Callable[[RandomState], T],
     random_state: RandomState = None,
     budget: Budget | None = None,
+    *,
+    origin: str = "",
 ) -> tuple[T, Ledger]:
     """Charge the budget, then draw: all privacy is paid for here.
 
@@ -324,6 +326,8 @@ def pay(
         counts, because nothing can tell which of its draws were used before, in a copy of it.
     budget : Budget, optional
         Without one, and outside `with budget:`, nobody keeps count but the caller, who gets the ledger.
+    origin : str
+        Where the draws come from, if they are not numpy's and cannot be repeated; then there is no `random_state`.
 
     Returns
     -------
@@ -338,7 +342,9 @@ def pay(
     """
     ledger = Ledger((cost,)) if isinstance(cost, Spend) else cost
     checks.instance(ledger, Ledger, "cost")
-    ledger = ledger.drawn(noise.origin(random_state))  # a bad one is refused before anything is charged
+    if origin and random_state is not None:
+        raise InputError(f"random_state is {random_state!r}, and {origin} takes no seed: leave it out")
+    ledger = ledger.drawn(origin or noise.origin(random_state))  # a bad one is refused before anything is charged
     if budget is not None:
         checks.instance(budget, Budget, "budget")
     if not LIVE and os.environ.get(OWNER, str(os.getpid())) != str(os.getpid()):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -17,7 +18,7 @@ from numpy.typing import ArrayLike
 from dpreg import checks, noise
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.pipeline.domain import Ball, Box, Domain
-from dpreg.pipeline.objective import SQUARED, TAYLOR, Loss, Quadratic
+from dpreg.pipeline.objective import SQUARED, TAYLOR, Loss, Quadratic, on_lattice
 from dpreg.pipeline.sensitivity import printed_linear, printed_logistic, worst_case
 
 Convention = Literal["monomial", "ordered", "copied", "triangle"]
@@ -90,6 +91,20 @@ class Law(ABC):
         Start from `objective.symmetric`; noise that enters c would be paid for, so c is zero where it is withheld. All
         randomness comes from `rng`, and its draws do not depend on the objective.
         """
+
+    def concentrated(self, domain: Domain, neighbours: Neighbours = "replace", loss: Loss = SQUARED) -> float | None:
+        """Return the rho of releasing such an objective, or a proved upper bound; None for what epsilon implies."""
+        return None
+
+    def discrete(self, objective: Quadratic) -> Callable[[], Quadratic]:
+        """Return a function that adds the law's discrete twin to an objective on a lattice (see `lattice`).
+
+        Whatever can fail fails here, before anything is charged. By default a law has no such twin.
+        """
+        raise InputError(
+            f"there is no sampler of {self.name} noise that is built for release: use a law of Laplace or "
+            "Gaussian noise, such as best_scales.optimal, or sampler='numpy' for a study"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,6 +230,15 @@ class Scales(Law):
         withheld = math.isinf(self.c)
         c = np.zeros(batch) if withheld else objective.c + noise.laplace(self.c, batch, rng)
         return Quadratic(M, v, c)
+
+    def discrete(self, objective: Quadratic) -> Callable[[], Quadratic]:
+        """See `Law`: discrete Laplace noise of the same scales."""
+        if not math.isinf(self.c):
+            raise InputError("the constant is not released on a lattice: withhold it, leave c infinite")
+        loss, scales = objective.loss, np.zeros((self.p + 1, self.p + 1))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scales[1:, 1:], scales[0, 1:] = self.M / loss.square, self.v / abs(loss.cross)
+        return on_lattice("laplace", objective, scales, self.ordered)
 
 
 def unit_scales(

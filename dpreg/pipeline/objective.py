@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpreg import checks
 from dpreg.checks import FloatArray, InputError
-from dpreg.pipeline import stream
+from dpreg.pipeline import lattice, stream
 from dpreg.pipeline.domain import BLOCK, Domain
+from dpreg.pipeline.lattice import Lattice
 
 FLAT = 1e-12  # of the largest: an eigenvalue or score this small is zero but for rounding, which must not decide
 
@@ -70,6 +71,9 @@ class Quadratic:
         its sensitivity follows from it. A noisy objective has none.
     loss : Loss
         What was added up. It counts only beside a domain.
+    exact : Lattice, optional
+        The moments of rounded records, of which M, v and c are made, if they are to be released on a lattice. They
+        count only beside a domain, too.
 
     Examples
     --------
@@ -83,6 +87,7 @@ class Quadratic:
     c: FloatArray
     domain: Domain | None = None
     loss: Loss = SQUARED
+    exact: Lattice | None = None
 
     def __post_init__(self) -> None:
         for name in ("M", "v", "c"):
@@ -101,6 +106,12 @@ class Quadratic:
             checks.instance(self.domain, Domain, "domain")
         if self.domain is not None and self.domain.p != p:
             raise InputError(f"the objective has {p} columns and its domain {self.domain.p}: match them")
+        if self.domain is None:
+            object.__setattr__(self, "exact", None)
+        if self.exact is not None:
+            checks.instance(self.exact, Lattice, "exact")
+            if not np.allclose(self.M, self.loss.square * self.exact.gram[1:, 1:], rtol=1e-9, atol=1e-9):
+                raise InputError("M is not that of the exact moments: leave them out, for they would be released")
 
     @property
     def p(self) -> int:
@@ -147,7 +158,8 @@ class Quadratic:
         if self.loss != other.loss:
             raise InputError("the two objectives add up different losses: build both with the same one")
         M, v, c = self.M + sign * other.M, self.v + sign * other.v, self.c + sign * other.c
-        return Quadratic(M, v, c, self.domain, self.loss)
+        exact = self.exact and self.exact.plus(other.exact, sign)
+        return Quadratic(M, v, c, self.domain, self.loss, exact)
 
     def sum(self) -> Quadratic:
         """Add up the leading axis of the stack."""
@@ -156,7 +168,7 @@ class Quadratic:
         return Quadratic(self.M.sum(axis=0), self.v.sum(axis=0), self.c.sum(axis=0), self.domain, self.loss)
 
 
-def linear(X: ArrayLike, y: ArrayLike, domain: Domain) -> Quadratic:
+def linear(X: ArrayLike, y: ArrayLike, domain: Domain, *, bits: int | None = None) -> Quadratic:
     """Return the least-squares objective sum (y - x' theta)^2 of the clipped, scaled records.
 
     Parameters
@@ -165,6 +177,9 @@ def linear(X: ArrayLike, y: ArrayLike, domain: Domain) -> Quadratic:
         In memory, or Dask arrays: see `moments`.
     domain : Domain
         Public bounds of both.
+    bits : int, optional
+        Round scaled records to multiples of 2^-bits, and add up exactly: for a release on a lattice. 16 bits do for
+        two million records, and each bit less for four times as many.
 
     Returns
     -------
@@ -190,10 +205,10 @@ def linear(X: ArrayLike, y: ArrayLike, domain: Domain) -> Quadratic:
     >>> f.M.round(2).tolist(), f.v.round(2).tolist(), float(f.c.round(2))
     ([[2.06]], [-2.34], 1.25)
     """
-    return from_gram(moments(X, y, domain), domain)
+    return from_gram(moments(X, y, domain, bits=bits), domain, bits=bits)
 
 
-def logistic(X: ArrayLike, y: ArrayLike, domain: Domain, loss: Loss = TAYLOR) -> Quadratic:
+def logistic(X: ArrayLike, y: ArrayLike, domain: Domain, loss: Loss = TAYLOR, *, bits: int | None = None) -> Quadratic:
     """Return a quadratic stand-in for the logistic objective sum log(1 + e^(x' theta)) - y x' theta.
 
     Parameters
@@ -204,6 +219,8 @@ def logistic(X: ArrayLike, y: ArrayLike, domain: Domain, loss: Loss = TAYLOR) ->
     domain : Domain
     loss : Loss
         Which quadratic; the default is 001's, to the second order around zero (Eq. 9).
+    bits : int, optional
+        See `linear`.
 
     Raises
     ------
@@ -224,7 +241,7 @@ def logistic(X: ArrayLike, y: ArrayLike, domain: Domain, loss: Loss = TAYLOR) ->
     checks.instance(loss, Loss, "loss")
     if not loss.labels:
         raise InputError("the loss is not one of labels: give TAYLOR, or another quadratic for the logistic loss")
-    return from_gram(moments(X, y, domain, labels=True), domain, loss)
+    return from_gram(moments(X, y, domain, labels=True, bits=bits), domain, loss, bits=bits)
 
 
 def check_labels(y: ArrayLike, domain: Domain) -> None:
@@ -235,7 +252,7 @@ def check_labels(y: ArrayLike, domain: Domain) -> None:
         raise InputError(f"y holds {other.flat[0]}: give one of the two labels {domain.response} of the domain")
 
 
-def moments(X: ArrayLike, y: ArrayLike, domain: Domain, *, labels: bool = False) -> FloatArray:
+def moments(X: ArrayLike, y: ArrayLike, domain: Domain, *, labels: bool = False, bits: int | None = None) -> FloatArray:
     """Return sum (t, x)(t, x)' of the clipped, scaled records, of shape (p + 1, p + 1), the response first.
 
     Rows are read once, block by block: memory beyond the input is one block.
@@ -248,6 +265,8 @@ def moments(X: ArrayLike, y: ArrayLike, domain: Domain, *, labels: bool = False)
     domain : Domain
     labels : bool
         Refuse a response that is not one of the two ends of `domain.response`.
+    bits : int, optional
+        See `linear`. The sum is then exact, in whatever order it is taken, until it leaves `lattice.WHOLE` steps.
 
     Examples
     --------
@@ -256,13 +275,16 @@ def moments(X: ArrayLike, y: ArrayLike, domain: Domain, *, labels: bool = False)
     [[2.0, 0.5], [0.5, 1.25]]
     """
     checks.instance(domain, Domain, "domain")
-    add = partial(_moments, domain=domain, labels=checks.flag(labels, "labels"))
+    own = None if bits is None else lattice.checked(bits)
+    add = partial(_moments, domain=domain, labels=checks.flag(labels, "labels"), bits=own)
     if stream.lazy(X) or stream.lazy(y):
         return stream.add_up(add, X, y, domain.d, domain.p + 1)
     return add(*domain.records(X, y), 0)
 
 
-def _moments(rows: NDArray[Any], target: NDArray[Any], first: int, domain: Domain, labels: bool) -> FloatArray:
+def _moments(
+    rows: NDArray[Any], target: NDArray[Any], first: int, domain: Domain, labels: bool, bits: int | None
+) -> FloatArray:
     block = np.empty((min(BLOCK, len(rows)), domain.p + 1))
     gram = np.zeros((domain.p + 1, domain.p + 1))
     for start in range(0, len(rows), BLOCK):
@@ -270,17 +292,60 @@ def _moments(rows: NDArray[Any], target: NDArray[Any], first: int, domain: Domai
         if labels:
             check_labels(target[start : start + BLOCK], domain)
         domain.scale_block(rows[start : start + BLOCK], target[start : start + BLOCK], part, first + start)
+        if bits is not None:
+            lattice.snap(part, domain, bits)
         gram += part.T @ part
     return gram
 
 
-def from_gram(gram: FloatArray, domain: Domain, loss: Loss = SQUARED) -> Quadratic:
+def from_gram(gram: FloatArray, domain: Domain, loss: Loss = SQUARED, bits: int | None = None) -> Quadratic:
     """Return the objective for the moments of (t, Z), of shape (..., p + 1, p + 1).
 
+    Parameters
+    ----------
+    gram : array of shape (..., p + 1, p + 1)
+    domain : Domain
+    loss : Loss
+    bits : int, optional
+        See `linear`.
+
+    Notes
+    -----
     For a loss of labels the first of them must be the number of records, exactly: scaled labels are exactly -1 and 1.
     """
     M, v = loss.square * gram[..., 1:, 1:], loss.cross * gram[..., 0, 1:]
-    return Quadratic(M, v, loss.constant * gram[..., 0, 0], domain, loss)
+    exact = None if bits is None else Lattice(gram, bits)
+    return Quadratic(M, v, loss.constant * gram[..., 0, 0], domain, loss, exact)
+
+
+def on_lattice(
+    kind: lattice.Kind, objective: Quadratic, scales: FloatArray, ordered: bool = False
+) -> Callable[[], Quadratic]:
+    """Return a function that draws an objective from its exact moments and discrete noise.
+
+    Parameters
+    ----------
+    kind, scales, ordered
+        See `lattice.adder`.
+    objective : Quadratic
+        Built with `bits`.
+
+    Examples
+    --------
+    >>> from dpreg.pipeline.domain import Box
+    >>> f = linear([[0.2], [0.7]], [0.1, 0.9], Box([0.0], [1.0], response=(0.0, 1.0)), bits=8)
+    >>> on_lattice("laplace", f, np.ones((2, 2)))().M.shape
+    (1, 1)
+    """
+    if objective.exact is None:
+        raise InputError("the objective's moments are rounded sums, on no lattice: build it with bits, such as bits=16")
+    add, loss = lattice.adder(kind, objective.exact, scales, ordered), objective.loss
+
+    def draw() -> Quadratic:
+        gram = add()
+        return Quadratic(loss.square * gram[1:, 1:], loss.cross * gram[0, 1:], np.array(0.0))
+
+    return draw
 
 
 def merge(shards: Iterable[Quadratic]) -> Quadratic:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 from dpreg import checks, noise
 from dpreg.checks import InputError, Neighbours
 from dpreg.noise import RandomState
+from dpreg.pipeline import lattice
 from dpreg.pipeline.budget import Budget, Ledger, Spend, pay
 from dpreg.pipeline.domain import Domain
 from dpreg.pipeline.laws import Law, certify
 from dpreg.pipeline.objective import Quadratic
+
+Sampler = Literal["numpy", "opendp"]
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,7 @@ def release(
     *,
     neighbours: Neighbours = "replace",
     budget: Budget | None = None,
+    sampler: Sampler = "numpy",
 ) -> Release:
     """Add the noise once and account for it.
 
@@ -85,11 +90,18 @@ def release(
     neighbours : {"replace", "add_remove"}
     budget : Budget, optional
         Charged before the noise is drawn.
+    sampler : {"numpy", "opendp"}
+        `numpy` simulates the law in floating point, which is for study: its last bits betray records. `opendp` draws
+        the discrete twin of Laplace or Gaussian noise, from the operating system's randomness, for an objective that
+        was built with `bits`. It costs the same, and needs the extra dpreg[publish].
 
     Raises
     ------
     InputError
-        If the objective has no domain, or a number that a record can change would go out without noise.
+        If the objective has no domain, or a number that a record can change would go out without noise; or for
+        `opendp`, if there is a seed, no lattice, or no discrete twin of the law.
+    DataError
+        If OpenDP is asked for and not installed.
     BudgetError
         If the budget does not allow it; nothing is drawn or charged.
 
@@ -104,7 +116,13 @@ def release(
     0.8
     """
     spend = price(objective, scales, neighbours)
-    noisy, ledger = pay(spend, lambda state: perturb(objective, scales, state), random_state, budget)
+    if checks.choice(sampler, ("numpy", "opendp"), "sampler") == "numpy":
+        noisy, ledger = pay(spend, lambda state: perturb(objective, scales, state), random_state, budget)
+    else:
+        draw = scales.discrete(objective)
+        assert objective.exact is not None  # `discrete` has refused it otherwise
+        origin = lattice.origin(objective.exact.bits)
+        noisy, ledger = pay(spend, lambda _: draw(), random_state, budget, origin=origin)
     assert objective.domain is not None  # `price` has refused it otherwise
     return Release(noisy, scales, objective.domain, ledger)
 
@@ -118,11 +136,13 @@ def price(objective: Quadratic, scales: Law, neighbours: Neighbours = "replace")
     if objective.batch:
         raise InputError(f"the objective is a stack of shape {objective.batch}: release one at a time")
     epsilon = certify(scales, domain, neighbours, objective.loss)
-    if not math.isfinite(epsilon):
+    rho = scales.concentrated(domain, neighbours, objective.loss)
+    if not math.isfinite(epsilon if rho is None else rho):
         raise InputError(
             "a coefficient that one record can change has scale zero: give it noise, or use neighbours='replace' "
             "if it is the public number of records"
         )
     scale = scales.scale
-    cost = epsilon * scale, scale, epsilon
-    return Spend(scales.released, scales.name, neighbours, scales.norm, *cost, caveat=domain.caveat)
+    change = (epsilon if rho is None else math.sqrt(2 * rho)) * scale
+    cost = change, scale, epsilon
+    return Spend(scales.released, scales.name, neighbours, scales.norm, *cost, zcdp=rho, caveat=domain.caveat)

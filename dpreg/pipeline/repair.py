@@ -38,7 +38,7 @@ def ridge(objective: Quadratic, amount: ArrayLike) -> Quadratic:
     lift = np.asarray(checks.numeric(amount, "amount"), dtype=np.float64)
     if not np.isfinite(lift).all() or (lift < 0).any():
         raise InputError("the ridge is negative or not finite: give numbers of at least zero")
-    return replace(objective, M=objective.M + lift[..., None, None] * np.eye(objective.p))
+    return replace(objective, M=objective.M + lift[..., None, None] * np.eye(objective.p), exact=None)
 
 
 def deviations(scales: Law, k: float = 4.0) -> np.ndarray:

@@ -6,7 +6,6 @@ chunks alone decide in which order their parts are added, so the number and kind
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -64,7 +63,7 @@ def add_up(
     >>> add_up(lambda rows, target, first: rows.T @ rows, X, y, d=2, size=2).tolist()
     [[10.0, 10.0], [10.0, 10.0]]
     """
-    da = _needed("dask.array")
+    da = checks.needed("dask.array", "scale")
     for name, one in (("X", X), ("y", y)):
         if not isinstance(one, da.Array):
             how = "its to_dask_array, with lengths=True" if lazy(one) else "dask.array.from_array"
@@ -132,7 +131,7 @@ def parquet(folder: str | Path, predictors: Sequence[str], response: str) -> tup
         checks.instance(name, str, "a column's name")
     if len(set(columns)) != len(columns) or len(columns) == 1:
         raise InputError(f"the columns are {columns}: give a response and at least one predictor, none twice")
-    da, delayed = _needed("dask.array"), _needed("dask").delayed
+    da, delayed = checks.needed("dask.array", "scale"), checks.needed("dask", "scale").delayed
     chunks = [
         da.from_delayed(delayed(_read)(*where, rows, columns), (rows, len(columns)), dtype=np.float64)
         for *where, rows in _slices(folder, columns)
@@ -143,18 +142,9 @@ def parquet(folder: str | Path, predictors: Sequence[str], response: str) -> tup
     return table[:, 1:], table[:, 0]
 
 
-def _needed(module: str) -> Any:
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        package = module.split(".")[0]
-        message = f"this needs {package}, which is not here: add the extra scale, pip install -e '.[scale]'"
-        raise DataError(message) from None
-
-
 def _slices(folder: str | Path, columns: list[str]) -> Iterable[tuple[str, Any, int, int, int, int, int]]:
     """Return file, file system, row group, its length and the rows before it, first row and number of rows of each."""
-    arrow, dataset = _needed("pyarrow"), _needed("pyarrow.dataset")
+    arrow, dataset = checks.needed("pyarrow", "scale"), checks.needed("pyarrow.dataset", "scale")
     try:
         source = dataset.dataset(str(folder), format="parquet")
     except FileNotFoundError:
@@ -179,7 +169,7 @@ def _slices(folder: str | Path, columns: list[str]) -> Iterable[tuple[str, Any, 
 
 
 def _check_schema(path: str, schema: Any, columns: list[str]) -> None:
-    types = _needed("pyarrow").types
+    types = checks.needed("pyarrow", "scale").types
     if missing := [name for name in columns if name not in schema.names]:
         raise DataError(f"{path} has no column {missing[0]!r}: choose from {', '.join(schema.names)}")
     for name in columns:
@@ -194,8 +184,8 @@ def _read(
     path: str, filesystem: Any, group: int, length: int, before: int, start: int, rows: int, columns: list[str]
 ) -> FloatArray:
     """Return rows [start, start + rows) of a row group; the rows before them are decoded, and dropped."""
-    table, position, arrow = np.empty((rows, len(columns))), 0, _needed("pyarrow")
-    opened = _needed("pyarrow.parquet").ParquetFile
+    table, position, arrow = np.empty((rows, len(columns))), 0, checks.needed("pyarrow", "scale")
+    opened = checks.needed("pyarrow.parquet", "scale").ParquetFile
     try:
         with opened(path, filesystem=filesystem, buffer_size=BUFFER, pre_buffer=False) as file:
             if group >= file.num_row_groups or file.metadata.row_group(group).num_rows != length:

@@ -63,7 +63,7 @@ def test_the_wheel_works_from_any_folder(wheel, tmp_path):
         python,
         "--constraint",
         ROOT / "tests" / "versions" / "newest.txt",
-        f"{wheel}[scale]",
+        f"{wheel}[scale,publish]",
     )
     place = tmp_path / "elsewhere"
     (place / "lib").mkdir(parents=True)

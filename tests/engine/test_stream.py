@@ -350,7 +350,7 @@ def test_the_library_needs_neither_dask_nor_pyarrow():
         "except dpreg.checks.DataError as error: print(error)\n"
     )
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert run.stdout == "this needs dask, which is not here: add the extra scale, pip install -e '.[scale]'\n"
+    assert run.stdout == "this needs dask, which is not here: add the extra dpreg[scale], pip install -e '.[scale]'\n"
 
 
 def test_records_in_memory_do_not_load_dask():

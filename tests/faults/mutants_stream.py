@@ -9,7 +9,7 @@ MUTANTS = {
     ),
     "labels are not checked": (
         "dpreg.pipeline.objective.logistic",
-        "moments(X, y, domain, labels=True)",
+        "moments(X, y, domain, labels=True, bits=bits)",
         "moments(X, y, domain)",
         "test_stream.py -k labels",
     ),

@@ -1,0 +1,180 @@
+"""Gaussian noise for all moments of the records (t, x) at once: priced in zCDP, and with a discrete twin."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpreg import checks, noise
+from dpreg.checks import FloatArray, InputError, Neighbours
+from dpreg.mechanisms.wishart import balanced, largest_change
+from dpreg.pipeline.domain import Ball, Box, Domain
+from dpreg.pipeline.laws import Law
+from dpreg.pipeline.objective import SQUARED, Loss, Quadratic, on_lattice
+
+
+@dataclass(frozen=True, eq=False)
+class Gaussian(Law):
+    """Noise s D^-1 N D^-1 on the moments sum (t, x)(t, x)', where D = diag(weights).
+
+    N is symmetric, with normal entries of variance 1 on its diagonal and 1/2 off it; the moment of t^2 is withheld.
+
+    Parameters
+    ----------
+    weights : array of shape (p + 1,)
+        Public and above zero: of the response, of the constant if there is one, and of the predictors.
+    spread : array of shape (...)
+        s.
+    public_count : bool
+        The first column is the constant and n is public, so it gets no noise.
+    loss : Loss
+        Of the objectives it is for; it refuses others.
+
+    Examples
+    --------
+    >>> Gaussian([1.0, 1.0, 1.0], 2.0).p
+    2
+    """
+
+    weights: FloatArray
+    spread: FloatArray
+    public_count: bool = False
+    loss: Loss = SQUARED
+    name: ClassVar[str] = "Gaussian"
+    norm: ClassVar[str] = "weighted Frobenius"
+
+    def __init__(self, weights: ArrayLike, spread: ArrayLike, public_count: bool = False, loss: Loss = SQUARED) -> None:
+        own = {"weights": checks.vector(weights, "weights").copy()}
+        own["spread"] = np.array(checks.numeric(spread, "spread"), dtype=np.float64)
+        for name, array in own.items():
+            if not np.isfinite(array).all() or (array <= 0).any():
+                raise InputError(f"{name} holds a number that is not above zero and finite: give positive numbers")
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+        object.__setattr__(self, "public_count", checks.flag(public_count, "public_count"))
+        if len(own["weights"]) < 2 + self.public_count:
+            raise InputError(f"weights has shape {own['weights'].shape}: give one for the response and each column")
+        checks.instance(loss, Loss, "loss")
+        object.__setattr__(self, "loss", loss)
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """See `Law`."""
+        return self.spread.shape
+
+    @property
+    def p(self) -> int:
+        """See `Law`."""
+        return len(self.weights) - 1
+
+    @property
+    def scale(self) -> float:
+        """See `Law`: the standard deviation there."""
+        return float(self.loss.square * self.spread / self.weights[-1] ** 2)
+
+    @property
+    def deviation(self) -> FloatArray:
+        """See `Law`."""
+        noisy = self.weights[1 + self.public_count :]
+        return np.asarray(self.loss.square * self.spread / noisy.min() ** 2)
+
+    @property
+    def level(self) -> FloatArray:
+        """See `Law`: a column of N has the mean squared length (p + 1) / 2."""
+        return np.asarray(self.loss.square * self.spread * math.sqrt((self.p + 1) / 2))
+
+    @property
+    def columns(self) -> FloatArray:
+        """See `Law`: all weights but that of the response."""
+        return self.weights[1:]
+
+    @property
+    def deviations(self) -> FloatArray:
+        """Standard deviations of the noise on the moments, of shape (p + 1, p + 1), at a spread of one."""
+        out = (math.sqrt(0.5) + (1 - math.sqrt(0.5)) * np.eye(self.p + 1)) / np.outer(self.weights, self.weights)
+        if self.public_count:
+            out[1, 1] = 0.0
+        return np.asarray(out)
+
+    def times(self, factor: ArrayLike) -> Gaussian:
+        """Return the noise multiplied by a number, or stacked along the shape of an array: rho goes with its square."""
+        spread = self.spread * np.asarray(factor, dtype=np.float64)
+        return Gaussian(self.weights, spread, self.public_count, self.loss)
+
+    def certify(self, domain: Domain, neighbours: Neighbours = "replace", loss: Loss = SQUARED) -> float:
+        """Return infinity: no epsilon covers Gaussian noise without a delta."""
+        self.concentrated(domain, neighbours, loss)
+        return math.inf
+
+    def concentrated(self, domain: Domain, neighbours: Neighbours = "replace", loss: Loss = SQUARED) -> float:
+        """Return a bound of |D (zz' - z'z'') D|_F^2 / (2 s^2), exact for add_remove: see `for_rho`."""
+        if self.batch:
+            raise InputError(f"the noise is stacked with shape {self.batch}: certify one choice at a time")
+        if loss != self.loss:
+            raise InputError("the noise is for another loss than the objective's: give both the same")
+        if self.public_count and not (domain.intercept and checks.neighbours(neighbours) == "replace"):
+            return math.inf
+        return _change(self.weights, domain, neighbours, loss) ** 2 / (2 * float(self.spread) ** 2)
+
+    def perturb(self, objective: Quadratic, draws: tuple[int, ...], rng: np.random.Generator) -> Quadratic:
+        """Add the noise to M and v."""
+        if objective.domain is not None and objective.loss != self.loss:
+            raise InputError("the noise is for another loss than the objective's: give both the same")
+        batch, m = (*draws, *np.broadcast_shapes(objective.batch, self.batch)), self.p + 1
+        drawn = np.triu(noise.gaussian(self.spread[..., None, None] * self.deviations, (*batch, m, m), rng))
+        change = drawn + np.swapaxes(np.triu(drawn, 1), -1, -2)
+        M = objective.symmetric + self.loss.square * change[..., 1:, 1:]
+        return Quadratic(M, objective.v + self.loss.cross * change[..., 0, 1:], np.zeros(batch))
+
+    def discrete(self, objective: Quadratic) -> Callable[[], Quadratic]:
+        """See `Law`: discrete Gaussian noise of the same scales."""
+        return on_lattice("gaussian", objective, self.spread * self.deviations)
+
+
+def for_rho(
+    domain: Domain,
+    rho: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    neighbours: Neighbours = "replace",
+    loss: Loss = SQUARED,
+) -> Gaussian:
+    """Return the Gaussian noise that costs rho, as zero-concentrated differential privacy counts.
+
+    Parameters
+    ----------
+    domain : Box or Ball
+    rho : float or array
+        `accounting.rho_for` gives that of an epsilon and a delta. An array gives one choice of noise per entry.
+    weights : array of shape (p + 1,), optional
+        Public; by default those of `wishart.balanced`, whose noise has the same shape. Any choice is private.
+    neighbours : {"replace", "add_remove"}
+    loss : Loss
+
+    Notes
+    -----
+    With R the largest |Dz|, adding a record moves D zz' D by |Dz|^2 <= R^2 in the Frobenius norm. Replacing one moves
+    it by the root of |Dz|^4 + |Dz'|^4 - 2 (Dz . Dz')^2, at most sqrt(2) R^2.
+
+    Examples
+    --------
+    >>> box = Box([-1.0, -1.0], [1.0, 1.0], response=(-1.0, 1.0), intercept=True)
+    >>> round(for_rho(box, 0.125).concentrated(box), 12)
+    0.125
+    """
+    budgets = checks.epsilons(rho, "rho")
+    checks.instance(domain, (Box, Ball), "domain")
+    chosen = balanced(domain) if weights is None else weights
+    change = _change(chosen, domain, neighbours, loss)
+    return Gaussian(chosen, change / np.sqrt(2 * budgets), domain.intercept and neighbours == "replace", loss)
+
+
+def _change(weights: ArrayLike, domain: Domain, neighbours: Neighbours, loss: Loss) -> float:
+    """Return the largest Frobenius norm of a change of D (sum zz') D, or a bound of it."""
+    one = largest_change(weights, domain, "add_remove", loss)  # a single record has one eigenvalue: all norms agree
+    return one * (math.sqrt(2) if checks.neighbours(neighbours) == "replace" else 1.0)
