@@ -15,11 +15,13 @@ import numpy as np
 from scipy import special, stats
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import InputError
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 
+@checked
 def advanced(epsilon: float, k: int, delta: float) -> float:
     """Return the total epsilon, at this delta, of k releases that are epsilon-private each: Dwork and Roth's form.
 
@@ -35,6 +37,7 @@ def advanced(epsilon: float, k: int, delta: float) -> float:
     return math.sqrt(-2 * k * math.log(delta)) * e + (k * e * grown if e else 0.0)
 
 
+@checked
 def advanced_share(total: float, k: int, delta: float) -> float:
     """Return the largest epsilon that each of k releases may have so that `advanced` gives at most this total.
 
@@ -49,6 +52,7 @@ def advanced_share(total: float, k: int, delta: float) -> float:
     return _largest(lambda share: math.nextafter(advanced(share, k, delta) * (1 + 1e-14), math.inf) <= total)
 
 
+@checked
 def optimal(epsilon: float, k: int, delta: float) -> float:
     """Return the least total epsilon, at this delta, that covers any k releases that are epsilon-private each.
 
@@ -77,6 +81,7 @@ def optimal(epsilon: float, k: int, delta: float) -> float:
     return 0.0 if covers(0.0) else _edge(covers, k * e * (1 + 1e-15), 0.0)
 
 
+@checked
 def optimal_share(total: float, k: int, delta: float) -> float:
     """Return the largest epsilon that each of k releases may have so that `optimal` gives at most this total.
 
@@ -90,6 +95,7 @@ def optimal_share(total: float, k: int, delta: float) -> float:
     return _largest(lambda share: optimal(share, k, delta) <= total)
 
 
+@checked
 @dataclass(frozen=True)
 class MeanCDP:
     """Mean-concentrated privacy: the loss has mean at most `mu` and strays from it like a normal of deviation `tau`.
@@ -121,6 +127,7 @@ class MeanCDP:
         return MeanCDP(self.mu + other.mu, math.hypot(self.tau, other.tau))
 
     @classmethod
+    @checked
     def from_pure(cls, epsilon: float, *, quoted: bool = False) -> MeanCDP:
         """Return what an epsilon-private release costs: the least there is, or by the theorem that 003 quotes.
 
@@ -142,11 +149,13 @@ class MeanCDP:
         """The zCDP it implies."""
         return max(self.mu, self.tau**2 / 2)
 
+    @checked
     def epsilon(self, delta: float) -> float:
         """Return the epsilon at this delta, from the tail of the loss alone."""
         return self.mu + self.tau * math.sqrt(-2 * math.log(_delta(delta)))
 
 
+@checked
 def zcdp_from_pure(epsilon: float) -> float:
     """Return the least rho that covers every epsilon-private mechanism: epsilon tanh(epsilon / 2).
 
@@ -161,6 +170,7 @@ def zcdp_from_pure(epsilon: float) -> float:
     return e * math.tanh(e / 2)
 
 
+@checked
 def zcdp_from_laplace(epsilon: float) -> float:
     """Return the least rho of independent Laplace noise whose loss is at most epsilon: epsilon - 1 + e^-epsilon.
 
@@ -176,6 +186,7 @@ def zcdp_from_laplace(epsilon: float) -> float:
     return math.fsum((-e) ** n / math.factorial(n) for n in range(2, 20))
 
 
+@checked
 def laplace_for(rho: float) -> float:
     """Return the largest epsilon of independent Laplace noise that costs at most rho by `zcdp_from_laplace`.
 
@@ -189,6 +200,7 @@ def laplace_for(rho: float) -> float:
     return _largest(lambda epsilon: math.nextafter(zcdp_from_laplace(epsilon) * (1 + 1e-14), math.inf) <= rho)
 
 
+@checked
 def zcdp_to_dp(rho: float, delta: float, *, tight: bool = True) -> float:
     """Return the epsilon that rho-zCDP implies at this delta.
 
@@ -214,6 +226,7 @@ def zcdp_to_dp(rho: float, delta: float, *, tight: bool = True) -> float:
     return min(simple, max(0.0, math.fsum(terms) + 1e-15 * math.fsum(map(abs, terms))))
 
 
+@checked
 def rho_for(epsilon: float, delta: float) -> float:
     """Return the largest rho that (epsilon, delta)-privacy allows by `zcdp_to_dp`.
 
@@ -227,6 +240,7 @@ def rho_for(epsilon: float, delta: float) -> float:
     return _largest(lambda rho: zcdp_to_dp(rho, delta) <= epsilon)
 
 
+@checked
 def gdp_delta(mu: float, epsilon: float) -> float:
     """Return the exact delta at this epsilon of Gaussian noise whose deviation is the L2 sensitivity over `mu`.
 
@@ -255,6 +269,7 @@ def gdp_delta(mu: float, epsilon: float) -> float:
     return min(1.0, math.nextafter(delta * (1 + rounding), math.inf))
 
 
+@checked
 def gdp_epsilon(mu: float, delta: float) -> float:
     """Return the exact epsilon at this delta of Gaussian noise whose deviation is the L2 sensitivity over `mu`.
 
@@ -271,6 +286,7 @@ def gdp_epsilon(mu: float, delta: float) -> float:
     return _edge(lambda epsilon: gdp_delta(mu, epsilon) <= delta, enough, 0.0)
 
 
+@checked
 def gdp_mu(epsilon: float, delta: float) -> float:
     """Return the largest `mu` for which Gaussian noise is (epsilon, delta)-private; epsilon may be zero.
 
@@ -284,6 +300,7 @@ def gdp_mu(epsilon: float, delta: float) -> float:
     return _largest(lambda mu: gdp_delta(mu, epsilon) <= delta)
 
 
+@checked
 def gaussian_deviation(sensitivity: float, epsilon: float, delta: float) -> float:
     """Return the smallest deviation of Gaussian noise that is (epsilon, delta)-private at this L2 sensitivity.
 
@@ -295,6 +312,7 @@ def gaussian_deviation(sensitivity: float, epsilon: float, delta: float) -> floa
     return math.nextafter(checks.positive(sensitivity, "sensitivity") / gdp_mu(epsilon, delta), math.inf)
 
 
+@checked
 def classical_deviation(sensitivity: float, epsilon: float, delta: float) -> float:
     """Return sensitivity sqrt(2 log(1.25/delta)) / epsilon: enough up to epsilon = 1, too little for large epsilon.
 

@@ -15,12 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError
 
 RandomState = int | np.random.SeedSequence | np.random.Generator | None
 SYSTEM = "numpy, system randomness"
 
 
+@checked
 def generator(random_state: RandomState = None) -> np.random.Generator:
     """Return the generator for a seed, a seed sequence, a generator, or fresh entropy for `None`.
 
@@ -34,6 +36,7 @@ def generator(random_state: RandomState = None) -> np.random.Generator:
     return np.random.default_rng(seed_sequence(random_state))
 
 
+@checked
 def origin(random_state: RandomState = None) -> str:
     """Return what a ledger says of where the draws come from; two origins are equal if the draws would be.
 
@@ -51,6 +54,7 @@ def origin(random_state: RandomState = None) -> str:
     return f"numpy, seed {hashlib.sha256(state.encode()).hexdigest()[:16]}"
 
 
+@checked
 def repeatable(random_state: RandomState = None) -> np.random.SeedSequence:
     """Return a seed for draws that are made more than once; that of a generator is drawn from it.
 
@@ -65,6 +69,7 @@ def repeatable(random_state: RandomState = None) -> np.random.SeedSequence:
     return seed_sequence(random_state)
 
 
+@checked
 def spawn(random_state: RandomState, *keys: int) -> np.random.Generator:
     """Return the generator of one task, named by `keys`: the same however many tasks run, and in which order.
 
@@ -78,6 +83,7 @@ def spawn(random_state: RandomState, *keys: int) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, *keys)))
 
 
+@checked
 def laplace(scale: ArrayLike, shape: tuple[int, ...], random_state: RandomState = None) -> FloatArray:
     """Draw independent Laplace variables with density exp(-|z| / scale) / (2 scale).
 
@@ -96,6 +102,7 @@ def laplace(scale: ArrayLike, shape: tuple[int, ...], random_state: RandomState 
     return np.asarray(generator(random_state).laplace(size=shape) * b)
 
 
+@checked
 def gaussian(deviation: ArrayLike, shape: tuple[int, ...], random_state: RandomState = None) -> FloatArray:
     """Draw independent normal variables with mean zero and these standard deviations.
 
@@ -114,6 +121,7 @@ def gaussian(deviation: ArrayLike, shape: tuple[int, ...], random_state: RandomS
     return np.asarray(generator(random_state).standard_normal(size=shape) * sigma)
 
 
+@checked
 def geometric(alpha: float, shape: tuple[int, ...], random_state: RandomState = None) -> NDArray[np.int64]:
     """Draw independent two-sided geometric integers: P(k) = (1 - alpha) / (1 + alpha) alpha^|k|.
 
@@ -136,6 +144,7 @@ def geometric(alpha: float, shape: tuple[int, ...], random_state: RandomState = 
     return np.asarray(rng.geometric(1 - alpha, shape) - rng.geometric(1 - alpha, shape))
 
 
+@checked
 def wishart(p: int, degrees: float, shape: tuple[int, ...] = (), random_state: RandomState = None) -> FloatArray:
     """Draw Wishart matrices W_p(I, degrees), by Bartlett's decomposition.
 
@@ -167,6 +176,7 @@ def wishart(p: int, degrees: float, shape: tuple[int, ...] = (), random_state: R
     return np.asarray(root @ np.swapaxes(root, -1, -2))
 
 
+@checked
 def laplace_cdf(x: ArrayLike, scale: float) -> FloatArray:
     """Return the probability that a Laplace variable of this scale is at most x.
 
@@ -180,6 +190,7 @@ def laplace_cdf(x: ArrayLike, scale: float) -> FloatArray:
     return np.asarray(np.where(z < 0, tail, 1 - tail))
 
 
+@checked
 def seed_sequence(random_state: Any) -> np.random.SeedSequence:
     """Return the seed sequence of a seed, or fresh entropy for `None`."""
     if isinstance(random_state, np.random.SeedSequence):
@@ -188,8 +199,14 @@ def seed_sequence(random_state: Any) -> np.random.SeedSequence:
         return np.random.SeedSequence()
     if isinstance(random_state, np.random.Generator):
         raise InputError("random_state is a Generator, whose state moves: give a seed to name tasks by")
-    if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer) or random_state < 0:
-        raise InputError(f"random_state is {random_state!r}: give None, a seed of at least zero, or a Generator")
+    if (
+        isinstance(random_state, bool | np.timedelta64)
+        or not isinstance(random_state, int | np.integer)
+        or random_state < 0
+    ):
+        raise InputError(
+            f"random_state is {checks.shown(random_state)}: give None, a seed of at least zero, or a Generator"
+        )
     return np.random.SeedSequence(int(random_state))
 
 

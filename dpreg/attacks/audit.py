@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.noise import RandomState, generator
 from dpreg.pipeline.domain import Ball, Box, Domain
@@ -14,6 +15,7 @@ from dpreg.pipeline.laws import Scales
 from dpreg.pipeline.objective import SQUARED, Loss, Quadratic
 
 
+@checked
 @dataclass(frozen=True)
 class Pair:
     """Two scaled records (t, x) and the privacy loss between data sets that differ in them.
@@ -26,6 +28,7 @@ class Pair:
     loss: float
 
 
+@checked
 def worst_pair(
     scales: Scales,
     domain: Domain,
@@ -96,6 +99,7 @@ def worst_pair(
     return Pair(kept[0][top], kept[1][top], float(best[top]))
 
 
+@checked
 def log_ratio(output: Quadratic, one: Quadratic, other: Quadratic, scales: Scales) -> FloatArray:
     """Return the log of the ratio of the densities at an output, given two objectives: the privacy loss there.
 

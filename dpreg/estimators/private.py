@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.mechanisms.wishart import difference
 from dpreg.noise import RandomState
@@ -116,6 +117,7 @@ class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  
         self.penalty = penalty
         self.random_state = random_state
 
+    @checked
     def fit(self, X: Any, y: Any, *, budget: Budget | None = None) -> Self:
         """Release the objective of these records, charge the budget if there is one, and minimise.
 
@@ -134,6 +136,7 @@ class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  
         self.coef_, self.intercept_ = model.slopes, model.intercept
         return self
 
+    @checked
     def predict(self, X: Any) -> FloatArray:
         """Return predictions of shape (n,), in units of the response."""
         check_is_fitted(self)
@@ -187,6 +190,7 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
         self.random_state = random_state
         self.loss = loss
 
+    @checked
     def fit(self, X: Any, y: Any, *, budget: Budget | None = None) -> Self:
         """Release, charge and minimise, with the errors of `PrivateLinearRegression.fit`."""
         X, y = self._rows(X, y)
@@ -205,6 +209,7 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
         tags.classifier_tags.multi_class = False
         return tags
 
+    @checked
     def decision_function(self, X: Any) -> FloatArray:
         """Return the log-odds of the upper label, of shape (n,)."""
         check_is_fitted(self)
@@ -212,17 +217,20 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
         validate_data(self, X, reset=False, skip_check_array=True)
         return np.asarray(self.intercept_[0] + rows @ self.coef_[0])
 
+    @checked
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probabilities of the two labels, of shape (n, 2)."""
         upper = expit(self.decision_function(X))
         return np.stack([1 - upper, upper], axis=1)
 
+    @checked
     def predict(self, X: Any) -> FloatArray:
         """Return the more probable label, of shape (n,)."""
         upper = self.decision_function(X) > 0
         return np.asarray(self.classes_[upper.astype(int)])
 
 
+@checked
 def public_set(bounds: Bounds) -> Domain:
     """Return the domain itself, or the box with an intercept for lower, upper and response bounds.
 

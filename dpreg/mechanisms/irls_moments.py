@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.pipeline.domain import BLOCK, Ball, Domain
 
 
+@checked
 def loss(residuals: ArrayLike, cap: float) -> FloatArray:
     """Return Huber's function: |r| where |r| exceeds 1 / cap, and cap r^2 / 2 + 1 / (2 cap) below.
 
@@ -28,6 +30,7 @@ def loss(residuals: ArrayLike, cap: float) -> FloatArray:
     return np.asarray(np.where(size > floor, size, (size**2 / floor + floor) / 2))
 
 
+@checked
 def moments(table: FloatArray, theta: ArrayLike, cap: float) -> FloatArray:
     """Return sum s (t, x)(t, x)' with s = 1 / max(1 / cap, |t - x' theta|) (003, Eqs. 1 and 2).
 
@@ -70,6 +73,7 @@ def moments(table: FloatArray, theta: ArrayLike, cap: float) -> FloatArray:
     return gram
 
 
+@checked
 @dataclass(frozen=True)
 class Sensitivities:
     """How far one record can move the weighted moments, whatever theta is.
@@ -94,6 +98,7 @@ class Sensitivities:
     row: float
 
 
+@checked
 def sensitivities(domain: Domain, cap: float, neighbours: Neighbours = "replace") -> Sensitivities:
     """Return the sensitivities proved in the chapter on IRLS; all but `triangle` cannot be improved for d above one.
 

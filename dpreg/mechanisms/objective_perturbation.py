@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpreg import checks, noise
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.noise import RandomState
 from dpreg.pipeline.budget import Budget, Ledger, Spend, pay
@@ -18,6 +19,7 @@ from dpreg.pipeline.objective import check_labels
 RIDGE = 1e-4  # least ridge of objective perturbation, over the largest curvature that one record adds
 
 
+@checked
 def objective_perturbation(
     X: ArrayLike,
     y: ArrayLike,

@@ -15,12 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError
 from dpreg.pipeline import bounds
 
 BLOCK = 4096  # rows scaled at a time: the block and its product stay in the processor's cache
 
 
+@checked
 @dataclass(frozen=True)
 class Model:
     """A fitted linear model in the user's own units: prediction = intercept + X @ slopes.
@@ -41,6 +43,7 @@ class Model:
     intercept: float
     slopes: FloatArray
 
+    @checked
     def predict(self, X: ArrayLike) -> FloatArray:
         """Return predictions of shape (n,) for predictors of shape (n, d)."""
         array = np.asarray(checks.numeric(X, "X"), dtype=np.float64)
@@ -99,6 +102,7 @@ class Domain:
         """Units of the response in one scaled unit; multiply a scaled RMSE by it."""
         return (self.response[1] - self.response[0]) / 2
 
+    @checked
     def scale(self, X: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return clipped records in scaled units.
 
@@ -127,6 +131,7 @@ class Domain:
         table = self.table(X, y)
         return table[:, 1:], table[:, 0]
 
+    @checked
     def records(self, X: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return records in the user's units as arrays of shape (n, d) and (n,): columns and bounds belong together."""
         columns = getattr(X, "columns", None)
@@ -135,6 +140,7 @@ class Domain:
             raise InputError(f"X has the columns {list(found)}, and the bounds are those of {wanted}: pass X[{wanted}]")
         return checks.rows(X, y, self.d)
 
+    @checked
     def table(self, X: ArrayLike, y: ArrayLike) -> FloatArray:
         """Return the clipped records (t, Z) in scaled units as one array of shape (n, p + 1)."""
         rows, target = self.records(X, y)
@@ -168,6 +174,7 @@ class Domain:
         self.clip(Z)
         np.clip(out[:, 0], -1.0, 1.0, out=out[:, 0])
 
+    @checked
     def unscale(self, theta: ArrayLike) -> Model:
         """Return the model in the user's units for scaled coefficients of shape (p,).
 
@@ -185,6 +192,7 @@ class Domain:
         return Model(float(sum(self.response) / 2 + constant - slopes @ self.shift), slopes)
 
 
+@checked
 @dataclass(frozen=True)
 class Box(Domain):
     """Each predictor between public bounds; scaled to [-1, 1], or to [0, 1/sqrt(d)] with `corner`.
@@ -242,6 +250,7 @@ class Box(Domain):
             raise InputError(f"predictor {j} has bounds [{low[j]:g}, {high[j]:g}], too far apart: give closer ones")
 
     @classmethod
+    @checked
     def from_data(cls, X: ArrayLike, y: ArrayLike, *, intercept: bool = False, corner: bool = False) -> Box:
         """Read the bounds off the data, as 000 does. This leaks: it warns, and the ledger says so.
 
@@ -309,6 +318,7 @@ class Box(Domain):
         np.clip(Z, self.floor, self.reach, out=Z)
 
 
+@checked
 @dataclass(frozen=True)
 class Ball(Domain):
     """Predictors within a Euclidean ball around a public centre; scaled to the unit ball.
@@ -351,6 +361,7 @@ class Ball(Domain):
         _set(self, names=names)
 
     @classmethod
+    @checked
     def from_data(cls, X: ArrayLike, y: ArrayLike, *, intercept: bool = False) -> Ball:
         """Take centre, radius and response range from the data. This leaks: it warns, and the ledger says so."""
         low, high, response = bounds.data_range(X, y)

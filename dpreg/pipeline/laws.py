@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpreg import checks, noise
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.pipeline.domain import Ball, Box, Domain
 from dpreg.pipeline.objective import SQUARED, TAYLOR, Loss, Quadratic
@@ -87,6 +88,7 @@ class Law(ABC):
         """Return the objective plus noise, with `draws` axes in front of the stack."""
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Scales(Law):
     """Laplace scales of the coefficients of a quadratic, or a stack of such choices.
@@ -132,6 +134,7 @@ class Scales(Law):
         if self.v.ndim == 0 or self.M.shape != (*self.v.shape, self.v.shape[-1]):
             raise InputError(f"scales have shapes M {self.M.shape}, v {self.v.shape}: give (..., p, p) and (..., p)")
 
+    @checked
     def times(self, factor: ArrayLike) -> Scales:
         """Return the scales multiplied by a number, or stacked along the shape of an array of numbers."""
         f = np.asarray(factor, dtype=np.float64)
@@ -174,6 +177,7 @@ class Scales(Law):
         """See `Law`."""
         return "quadratic objective" if math.isinf(self.c) else "quadratic objective with its constant"
 
+    @checked
     def cost(self, loss: Loss = SQUARED) -> FloatArray:
         """Return the cost of a unit change of each entry of zz', of shape (p + 1, p + 1); see `sensitivity`."""
         if self.batch:
@@ -190,6 +194,7 @@ class Scales(Law):
             A[1:, 1:] = upper + upper.T + np.diag(np.diag(inverse))
         return A
 
+    @checked
     def certify(self, domain: Domain, neighbours: Neighbours = "replace", loss: Loss = SQUARED) -> float:
         """Return the largest privacy loss, or the bound of it that `sensitivity.worst_case` proves."""
         A = self.cost(loss)
@@ -197,6 +202,7 @@ class Scales(Law):
             A[0, 0] = 0.0  # t^2 is one for every record, so replacing one changes nothing
         return worst_case(A, domain, neighbours)
 
+    @checked
     def perturb(self, objective: Quadratic, draws: tuple[int, ...], rng: np.random.Generator) -> Quadratic:
         """Add independent noise: to the upper triangle of M, copied down, unless `ordered`, and to v."""
         batch = (*draws, *np.broadcast_shapes(objective.batch, self.batch))
@@ -212,6 +218,7 @@ class Scales(Law):
         return Quadratic(M, v, c)
 
 
+@checked
 def unit_scales(
     convention: Convention,
     p: int,
@@ -256,6 +263,7 @@ def unit_scales(
     return Scales(M, v, 1.0 if constant else math.inf, ordered=convention == "ordered")
 
 
+@checked
 def functional(
     domain: Domain,
     epsilon: ArrayLike,
@@ -322,6 +330,7 @@ def functional(
     return unit.times(factor)
 
 
+@checked
 def certify(law: Law, domain: Domain, neighbours: Neighbours = "replace", loss: Loss = SQUARED) -> float:
     """Return the epsilon of releasing an objective with this noise.
 

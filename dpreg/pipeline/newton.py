@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, IndefiniteError, InputError, SolverError
 from dpreg.pipeline.domain import BLOCK
 
@@ -16,6 +17,7 @@ Blocks = Callable[[], Iterator[tuple[FloatArray, FloatArray, FloatArray]]]
 Sums = Callable[[FloatArray], tuple[float, FloatArray, FloatArray]]
 
 
+@checked
 def blocked(Z: FloatArray, y: FloatArray, w: FloatArray) -> Blocks:
     """Return what `newton` asks for: a way to read rows, labels and weights from end to end, block by block.
 
@@ -33,6 +35,7 @@ def blocked(Z: FloatArray, y: FloatArray, w: FloatArray) -> Blocks:
     return blocks
 
 
+@checked
 def newton(
     blocks: Blocks,
     p: int,
@@ -87,6 +90,7 @@ def newton(
     return descend(over(blocks), p, ridge=ridge, tilt=tilt, start=start, limit=limit, tolerance=tolerance)
 
 
+@checked
 def descend(
     sums: Sums,
     p: int,
@@ -150,6 +154,7 @@ def _held(sums: Sums, theta: FloatArray, ridge: float, linear: FloatArray) -> tu
     return value, slope + 2 * ridge * theta + linear, curvature + 2 * ridge * np.eye(len(theta))
 
 
+@checked
 def over(blocks: Blocks) -> Sums:
     """Return loss, gradient and Hessian as a function of theta, for the blocks that `newton` takes.
 
@@ -173,6 +178,7 @@ def over(blocks: Blocks) -> Sums:
     return sums
 
 
+@checked
 def pointwise(z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return log(1 + e^z), its derivative, the probability of a label one, and its second derivative.
 

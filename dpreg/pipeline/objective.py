@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError
 from dpreg.pipeline import stream
 from dpreg.pipeline.domain import BLOCK, Domain
@@ -19,6 +20,7 @@ from dpreg.pipeline.domain import BLOCK, Domain
 FLAT = 1e-12  # of the largest: an eigenvalue or score this small is zero but for rounding, which must not decide
 
 
+@checked
 @dataclass(frozen=True)
 class Loss:
     """What one record (t, x) adds to an objective: square z^2 + cross t z + constant t^2 at z = x' theta.
@@ -156,6 +158,7 @@ class Quadratic:
         return Quadratic(self.M.sum(axis=0), self.v.sum(axis=0), self.c.sum(axis=0), self.domain, self.loss)
 
 
+@checked
 def linear(X: ArrayLike, y: ArrayLike, domain: Domain) -> Quadratic:
     """Return the least-squares objective sum (y - x' theta)^2 of the clipped, scaled records.
 
@@ -193,6 +196,7 @@ def linear(X: ArrayLike, y: ArrayLike, domain: Domain) -> Quadratic:
     return from_gram(moments(X, y, domain), domain)
 
 
+@checked
 def logistic(X: ArrayLike, y: ArrayLike, domain: Domain, loss: Loss = TAYLOR) -> Quadratic:
     """Return a quadratic stand-in for the logistic objective sum log(1 + e^(x' theta)) - y x' theta.
 
@@ -227,6 +231,7 @@ def logistic(X: ArrayLike, y: ArrayLike, domain: Domain, loss: Loss = TAYLOR) ->
     return from_gram(moments(X, y, domain, labels=True), domain, loss)
 
 
+@checked
 def check_labels(y: ArrayLike, domain: Domain) -> None:
     """Raise `InputError` unless every response is one of the two labels at the ends of `domain.response`."""
     target = np.asarray(checks.numeric(y, "y"))
@@ -235,6 +240,7 @@ def check_labels(y: ArrayLike, domain: Domain) -> None:
         raise InputError(f"y holds {other.flat[0]}: give one of the two labels {domain.response} of the domain")
 
 
+@checked
 def moments(X: ArrayLike, y: ArrayLike, domain: Domain, *, labels: bool = False) -> FloatArray:
     """Return sum (t, x)(t, x)' of the clipped, scaled records, of shape (p + 1, p + 1), the response first.
 
@@ -274,6 +280,7 @@ def _moments(rows: NDArray[Any], target: NDArray[Any], first: int, domain: Domai
     return gram
 
 
+@checked
 def from_gram(gram: FloatArray, domain: Domain, loss: Loss = SQUARED) -> Quadratic:
     """Return the objective for the moments of (t, Z), of shape (..., p + 1, p + 1).
 
@@ -283,6 +290,7 @@ def from_gram(gram: FloatArray, domain: Domain, loss: Loss = SQUARED) -> Quadrat
     return Quadratic(M, v, loss.constant * gram[..., 0, 0], domain, loss)
 
 
+@checked
 def merge(shards: Iterable[Quadratic]) -> Quadratic:
     """Add up the objectives of disjoint shards of one data set.
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from dpreg import checks, noise
+from dpreg.arguments import checked
 from dpreg.checks import InputError, Neighbours
 from dpreg.noise import RandomState
 from dpreg.pipeline.budget import Budget, Ledger, Spend, pay
@@ -14,6 +15,7 @@ from dpreg.pipeline.laws import Law, certify
 from dpreg.pipeline.objective import Quadratic
 
 
+@checked
 @dataclass(frozen=True)
 class Release:
     """A noisy objective that may be published, with the domain it lives on and what it cost.
@@ -27,6 +29,7 @@ class Release:
     ledger: Ledger
 
 
+@checked
 def perturb(
     objective: Quadratic,
     scales: Law,
@@ -64,6 +67,7 @@ def perturb(
     return scales.perturb(objective, draws, noise.generator(random_state))
 
 
+@checked
 def release(
     objective: Quadratic,
     scales: Law,
@@ -109,6 +113,7 @@ def release(
     return Release(noisy, scales, objective.domain, ledger)
 
 
+@checked
 def price(objective: Quadratic, scales: Law, neighbours: Neighbours = "replace") -> Spend:
     """Return what releasing the objective with these scales would cost, without releasing it."""
     checks.instance(objective, Quadratic, "objective")

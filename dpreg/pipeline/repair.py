@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import InputError, Neighbours
 from dpreg.noise import RandomState, generator
 from dpreg.pipeline.budget import Budget, pay
@@ -16,6 +17,7 @@ from dpreg.pipeline.objective import FLAT, Quadratic
 from dpreg.pipeline.release import Release, perturb, price
 
 
+@checked
 def ridge(objective: Quadratic, amount: ArrayLike) -> Quadratic:
     """Add `amount` to the diagonal of M, so every eigenvalue rises by it (001, Eq. 13).
 
@@ -41,6 +43,7 @@ def ridge(objective: Quadratic, amount: ArrayLike) -> Quadratic:
     return replace(objective, M=objective.M + lift[..., None, None] * np.eye(objective.p))
 
 
+@checked
 def deviations(scales: Law, k: float = 4.0) -> np.ndarray:
     """Return k standard deviations of the noise on the diagonal of M: 001's ridge has k = 4 (Section 6.1).
 
@@ -52,6 +55,7 @@ def deviations(scales: Law, k: float = 4.0) -> np.ndarray:
     return np.asarray(checks.positive(k, "k") * scales.deviation)
 
 
+@checked
 def trim(objective: Quadratic, floor: ArrayLike = 0.0) -> Quadratic:
     """Drop the eigenvectors of M whose eigenvalues are at most `floor`, from M and v alike (001, Eq. 14).
 
@@ -89,6 +93,7 @@ def trim(objective: Quadratic, floor: ArrayLike = 0.0) -> Quadratic:
     return replace(objective, M=(M + np.swapaxes(M, -1, -2)) / 2 + 0.0, v=v + 0.0, domain=None)
 
 
+@checked
 def lift(objective: Quadratic, law: Law, k: float = 1.0) -> Quadratic:
     """Return M with each positive eigenvalue lifted by level^2 over itself; the other directions fall silent.
 
@@ -133,6 +138,7 @@ def lift(objective: Quadratic, law: Law, k: float = 1.0) -> Quadratic:
     return Quadratic((M + np.swapaxes(M, -1, -2)) / 2 + 0.0, v + 0.0, c)
 
 
+@checked
 def positive(objective: Quadratic, amount: ArrayLike) -> Quadratic:
     """Drop the directions where the noisy M is not positive, and lift the others by `amount`: `ridge`, then `trim`.
 
@@ -153,6 +159,7 @@ def positive(objective: Quadratic, amount: ArrayLike) -> Quadratic:
     return trim(ridge(objective, amount), amount)
 
 
+@checked
 def bound(objective: Quadratic, scales: Law, k: float = 4.0) -> Quadratic:
     """Drop the directions where the noisy M is not positive, and lift the others by k standard deviations.
 
@@ -180,6 +187,7 @@ def bound(objective: Quadratic, scales: Law, k: float = 4.0) -> Quadratic:
     return positive(objective, deviations(scales, k))
 
 
+@checked
 def retry(
     objective: Quadratic,
     scales: Law,

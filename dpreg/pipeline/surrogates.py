@@ -9,10 +9,12 @@ from numpy.typing import ArrayLike
 from scipy import optimize, special
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError
 from dpreg.pipeline.objective import TAYLOR, Loss
 
 
+@checked
 def even(z: ArrayLike) -> FloatArray:
     """Return E(z) = log(e^(z/2) + e^(-z/2)), the part of the logistic loss that a quadratic has to stand in for.
 
@@ -27,6 +29,7 @@ def even(z: ArrayLike) -> FloatArray:
     return np.asarray(size / 2 + np.log1p(np.exp(-size)))
 
 
+@checked
 def remainder(z: ArrayLike, loss: Loss = TAYLOR) -> FloatArray:
     """Return E(z) - square z^2 - constant, what a quadratic for the logistic loss leaves out.
 
@@ -42,6 +45,7 @@ def remainder(z: ArrayLike, loss: Loss = TAYLOR) -> FloatArray:
     return np.asarray(values - loss.square * np.asarray(z, dtype=np.float64) ** 2 - loss.constant)
 
 
+@checked
 def derivative(k: int) -> float:
     """Return the k-th derivative of log(1 + e^z) at zero: (2^k - 1) B_k / k with Bernoulli's numbers, for k >= 2.
 
@@ -59,6 +63,7 @@ def derivative(k: int) -> float:
     return -((-1.0) ** (k // 2)) * 2 * (2.0**k - 1) * math.gamma(k) * float(special.zeta(k)) / (2 * math.pi) ** k
 
 
+@checked
 def chebyshev(R: float) -> Loss:
     """Return the quadratic whose largest distance from the logistic loss over |z| <= R is smallest.
 
@@ -82,6 +87,7 @@ def chebyshev(R: float) -> Loss:
     return Loss(square, TAYLOR.cross, math.log(2) + height / 2, labels=True)
 
 
+@checked
 def least_squares(R: float) -> Loss:
     """Return the quadratic with the smallest mean squared distance from the logistic loss over |z| <= R.
 

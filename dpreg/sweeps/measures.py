@@ -10,6 +10,7 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 
 from dpreg import checks, noise
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError
 from dpreg.noise import RandomState
 from dpreg.pipeline import logistic
@@ -21,6 +22,7 @@ from dpreg.sweeps.splits import CrossValidation, Holdout, Partition, Protocol
 Measure = Callable[[Partition, FloatArray, np.random.Generator], Mapping[Hashable, FloatArray]]
 
 
+@checked
 def measured(
     X: ArrayLike,
     y: ArrayLike,
@@ -99,6 +101,7 @@ def _partition(
     return parts
 
 
+@checked
 def roc(rates: ArrayLike) -> Measure:
     """Return the measure whose metrics are the heights of the ROC curve on the test set, by false-alarm rate.
 
@@ -128,6 +131,7 @@ def roc(rates: ArrayLike) -> Measure:
     return measure
 
 
+@checked
 def roc_curve(theta: ArrayLike, Z: ArrayLike, y: ArrayLike, rates: ArrayLike) -> FloatArray:
     """Return the height of the ROC curve of x' theta at each false-alarm rate, of shape (..., k).
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from dpreg import checks, noise
+from dpreg.arguments import checked
 from dpreg.noise import RandomState
 from lib.data.generated_income import FEW, Columns, income
 from lib.data.generated_parameters import OLDEST, YOUNGEST, Country, parameters
@@ -24,6 +25,7 @@ Population = Literal["heads", "adults"]
 CUT_SEED, CUT_DRAWS = 19991231, 400_000  # the cut points of education are constants of the model, found once
 
 
+@checked
 def people(
     country: Country,
     n: int,

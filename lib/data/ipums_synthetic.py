@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpreg import checks, noise
+from dpreg.arguments import checked
 from dpreg.checks import InputError
 from dpreg.noise import RandomState
 from lib.data.generated_parameters import Country
@@ -52,6 +53,7 @@ class _Variable:
     unanswered: int | None = None
 
 
+@checked
 def write(
     folder: str | Path,
     country: Country,

@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from dpreg import checks
+from dpreg.arguments import checked
 
 # Okabe and Ito's palette, told apart in any colour vision; markers and dashes carry the same difference in grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -46,6 +47,7 @@ STYLE: Any = {
 }
 
 
+@checked
 def figure(columns: int = 1, *, height: float = 4.2, share_y: bool = False) -> tuple[Figure, Sequence[Axes]]:
     """Return a figure in the book's style and its axes, side by side.
 
@@ -65,6 +67,7 @@ def figure(columns: int = 1, *, height: float = 4.2, share_y: bool = False) -> t
     return fig, list(axes[0])
 
 
+@checked
 def style(index: int) -> dict[str, Any]:
     """Return colour, marker and dash of the series with this index."""
     return {
@@ -74,6 +77,7 @@ def style(index: int) -> dict[str, Any]:
     }
 
 
+@checked
 def bands(
     axes: Axes, summary: pd.DataFrame, *, value: str = "median", label: str = "test RMSE", log: bool = True
 ) -> None:
@@ -96,6 +100,7 @@ def bands(
     axes.set_ylabel(label)
 
 
+@checked
 def series(
     axes: Axes,
     summary: pd.DataFrame,
@@ -150,6 +155,7 @@ def series(
     axes.legend()
 
 
+@checked
 def panels(
     axes: Sequence[Axes],
     summaries: Mapping[str, pd.DataFrame],
@@ -191,6 +197,7 @@ def panels(
         axis.set_ylabel("")
 
 
+@checked
 def curves(axes: Axes, x: object, series: dict[str, object], *, xlabel: str, ylabel: str) -> None:
     """Draw several functions of one variable, told apart by colour and dash.
 
@@ -209,6 +216,7 @@ def curves(axes: Axes, x: object, series: dict[str, object], *, xlabel: str, yla
     axes.legend()
 
 
+@checked
 def legend(figure: Figure, columns: int = 3) -> None:
     """Show one legend below all panels in place of theirs; a name that several panels draw stands in it once.
 
@@ -235,6 +243,7 @@ def legend(figure: Figure, columns: int = 3) -> None:
     figure.legend(list(named.values()), list(named), loc="outside lower center", ncols=columns)
 
 
+@checked
 def drawn(axes: Axes, points: int = 6) -> pd.DataFrame:
     """Return the numbers a figure shows, read back from its lines, bands, bars and boxes, for its table.
 
@@ -277,6 +286,7 @@ def drawn(axes: Axes, points: int = 6) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["series", "x", "y"])
 
 
+@checked
 def numbers(axes: Axes, points: int = 6) -> pd.DataFrame:
     """Return what `drawn` reads back as a table: x down, series across; level lines fill their column.
 
@@ -315,6 +325,7 @@ def _sampled(label: str, x: np.ndarray, y: np.ndarray, points: int) -> list[tupl
     return [(label, float(x[k]), float(y[k])) for k in keep]
 
 
+@checked
 def boxes(axes: Axes, frame: pd.DataFrame, *, label: str = "test RMSE") -> None:
     """Draw a box for each epsilon: quartiles, median, whiskers, and outliers as points.
 
@@ -359,6 +370,7 @@ def boxes(axes: Axes, frame: pd.DataFrame, *, label: str = "test RMSE") -> None:
     axes.set_ylabel(label)
 
 
+@checked
 def outliers(values: pd.Series) -> int:
     """Return how many points `boxes` draws beyond the whiskers of one box.
 

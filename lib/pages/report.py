@@ -9,9 +9,11 @@ import numpy as np
 import pandas as pd
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import InputError
 
 
+@checked
 def number(value: Any, digits: int = 4) -> str:
     """Return a number with `digits` significant digits, as text.
 
@@ -43,6 +45,7 @@ def number(value: Any, digits: int = 4) -> str:
     return f"{x:.{digits - 1}e}"  # not `rounded`, which may have overflowed
 
 
+@checked
 def table(frame: pd.DataFrame, digits: int = 4) -> pd.DataFrame:
     """Return the frame with every number as `number` prints it, indexed by its first column.
 
@@ -58,6 +61,7 @@ def table(frame: pd.DataFrame, digits: int = 4) -> pd.DataFrame:
     return text.set_index(text.columns[0]).rename_axis(index=None, columns=text.columns[0])
 
 
+@checked
 def turned(frame: pd.DataFrame, corner: str, digits: int = 3) -> pd.DataFrame:
     """Return the frame as `table` shows it, turned: its first column goes across, and each of the others is a row.
 
@@ -80,6 +84,7 @@ def turned(frame: pd.DataFrame, corner: str, digits: int = 3) -> pd.DataFrame:
     return table(across.T.reset_index(names=corner), digits)
 
 
+@checked
 def pivot(summary: pd.DataFrame, column: str = "median", digits: int = 4) -> pd.DataFrame:
     """Return one column of `experiment.summarise` as a table: budgets down, methods across.
 

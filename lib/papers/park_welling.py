@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from tqdm import tqdm
 
 from dpreg import checks, noise
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, PrivacyLeakWarning
 from dpreg.mechanisms.irls import Plan, follow, irls, simulated
 from dpreg.mechanisms.irls_moments import moments
@@ -32,6 +33,7 @@ TEST = 10  # one test record for so many training records (003, Fig. 1)
 RESAMPLES = 200  # of the data sets, for a standard error
 
 
+@checked
 def replicate(
     plans: Mapping[str, Plan],
     sizes: Sequence[int],
@@ -127,6 +129,7 @@ def _one(
     return [(name, n, repeat, float((m**2).mean()), float(np.abs(m).mean())) for name, m in misses.items()]
 
 
+@checked
 def log_likelihood(mse: ArrayLike, variance: float = 0.01) -> FloatArray:
     """Return the log-likelihood per test record of a normal law with this variance.
 
@@ -141,6 +144,7 @@ def log_likelihood(mse: ArrayLike, variance: float = 0.01) -> FloatArray:
     return np.asarray(-math.log(2 * math.pi * v) / 2 - square / (2 * v))
 
 
+@checked
 def scored(frame: pd.DataFrame, plain: str = "no privacy", variance: float = 0.01) -> pd.DataFrame:
     """Add the log-likelihood per test record, and what is lost of it against the plain fit of the same data set.
 
@@ -166,6 +170,7 @@ def scored(frame: pd.DataFrame, plain: str = "no privacy", variance: float = 0.0
     return frame.assign(likelihood=log_likelihood(frame["mse"], variance), lost=lost)
 
 
+@checked
 def needed(frame: pd.DataFrame, level: float, beside: str, random_state: RandomState = 0) -> pd.DataFrame:
     """Return how many records each method needs until its median loss falls to a level, and beside another method.
 
@@ -227,6 +232,7 @@ def _crossing(sizes: FloatArray, losses: FloatArray, level: float) -> float:
     return float(sizes[k - 1] + (high - math.log(level)) / (high - low) * (sizes[k] - sizes[k - 1]))
 
 
+@checked
 def disturbance(plan: Plan, square: float) -> float:
     """Return the mean squared length of Y - W theta: what the noise on both moments does to one normal equation.
 
@@ -248,6 +254,7 @@ def disturbance(plan: Plan, square: float) -> float:
     return p * plan.first.variance + plan.second.mean_square(p) * checks.finite(square, "square")
 
 
+@checked
 def predicted(plan: Plan, level: float, deviation: float = 0.1, variance: float = 0.01) -> float:
     """Return the records that a plan needs for 003's simulation until the mean loss is `level`, to first order.
 
@@ -281,6 +288,7 @@ def predicted(plan: Plan, level: float, deviation: float = 0.1, variance: float 
     return half * length / (weight * spread * math.sqrt(2 * checks.positive(variance, "variance") * level))
 
 
+@checked
 def row_method(name: str, plan: Plan | Callable[[float], Plan]) -> RowMethod:
     """Return private IRLS as a method of a sweep.
 
@@ -308,6 +316,7 @@ def row_method(name: str, plan: Plan | Callable[[float], Plan]) -> RowMethod:
     return RowMethod(name, fit, private=not fixed)
 
 
+@checked
 def absolute(partition: Partition, theta: FloatArray, rng: np.random.Generator) -> dict[Hashable, FloatArray]:
     """Return the mean absolute error on the test sets, in units of the response: a measure for `measures.measured`."""
     found = []

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.linear_model import LogisticRegression
 
 from dpreg import checks, noise
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray
 from dpreg.noise import RandomState
 from dpreg.pipeline import logistic
@@ -24,6 +25,7 @@ from dpreg.sweeps.splits import Partition
 Solver = Literal["newton-cholesky", "lbfgs"]
 
 
+@checked
 def fit_times(
     methods: Sequence[Method | RowMethod],
     X: ArrayLike,
@@ -108,6 +110,7 @@ class _All(Partition):
         yield self.X, self.y
 
 
+@checked
 def scikit_learn(solver: Solver) -> RowMethod:
     """Return logistic regression without privacy by one of scikit-learn's solvers, at its default tolerance.
 
@@ -129,6 +132,7 @@ def scikit_learn(solver: Solver) -> RowMethod:
     return RowMethod(f"scikit-learn, {solver}", fit, private=False)
 
 
+@checked
 def newton(name: str = "no privacy") -> RowMethod:
     """Return logistic regression without privacy by `logistic.fit`, started at zero, as a single fit is.
 
@@ -146,6 +150,7 @@ def newton(name: str = "no privacy") -> RowMethod:
     return RowMethod(name, fit, private=False)
 
 
+@checked
 def passes(X: ArrayLike, y: ArrayLike, domain: Domain, *, start: ArrayLike | None = None) -> int:
     """Return how often Newton's method reads the records; a quadratic objective reads them once.
 

@@ -20,7 +20,7 @@ FILES = {
 MODULES = {name: ast.parse(file.read_text(encoding="utf-8")) for name, file in FILES.items()}
 
 # What the modules of a room may import, besides each other.
-GROUND = {"dpreg.checks", "dpreg.noise", "dpreg.accounting"}
+GROUND = {"dpreg.checks", "dpreg.arguments", "dpreg.noise", "dpreg.accounting"}
 ROOMS = {
     "dpreg": set(),
     "dpreg.pipeline": {"dpreg"},

@@ -584,7 +584,10 @@ def sweeps():
     yield splits.totals, {"table": table, **protocol}
     yield splits.fold_moments, {"table": table, **folds, "folds": 2, "domain": box}
     yield splits.fold_grams, {"table": table, **folds, "folds": 2}
-    yield views.View, {"domain": box, "methods": lambda: [plain()], "epsilons": lambda: [1.0], "columns": lambda: [0, 1]}
+    yield (
+        views.View,
+        {"domain": box, "methods": lambda: [plain()], "epsilons": lambda: [1.0], "columns": lambda: [0, 1]},
+    )
     yield views.survey, {"X": X, "Y": lambda: y()[:, None], "views": lambda: [view()], **protocol}
 
 
@@ -649,7 +652,10 @@ def library():
     yield plot.bands, {"axes": axes, "summary": lines}
     yield plot.series, {"axes": axes, "summary": lines, "x": "epsilon"}
     yield plot.panels, {"axes": lambda: [axes()], "summaries": lambda: {"US": lines()}}
-    yield plot.curves, {"axes": axes, "x": lambda: [0, 1], "series": lambda: {"a": [1.0, 2.0]}, "xlabel": "", "ylabel": ""}
+    yield (
+        plot.curves,
+        {"axes": axes, "x": lambda: [0, 1], "series": lambda: {"a": [1.0, 2.0]}, "xlabel": "", "ylabel": ""},
+    )
     yield plot.legend, {"figure": lambda: panel_with_a_line().figure}
     yield plot.drawn, {"axes": panel_with_a_line}
     yield plot.numbers, {"axes": panel_with_a_line}

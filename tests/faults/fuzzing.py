@@ -139,7 +139,10 @@ def broken(value, depth=0):
         own = (getattr(value, field.name) for field in dataclasses.fields(value))
         return next((found for one in own if (found := broken(one, depth + 1))), None)
     if isinstance(value, pd.DataFrame):
-        return broken({name: value[name].to_numpy() for name in value.columns if not isinstance(value[name], pd.DataFrame)}, depth + 1)
+        return broken(
+            {name: value[name].to_numpy() for name in value.columns if not isinstance(value[name], pd.DataFrame)},
+            depth + 1,
+        )
     return None
 
 
@@ -172,7 +175,7 @@ class Judge:
                 return self.unhelpful(error, name) or self.charged(budgets)
             except Hang:
                 return "it counts one by one"
-            except Exception as error:  # noqa: BLE001
+            except Exception as error:
                 return f"{type(error).__name__}: {str(error)[:150]}"
             return self.silent(found[name], function, hostile, value) or broken(result)
 

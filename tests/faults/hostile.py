@@ -59,7 +59,12 @@ class Loud:
 BOX = Box([-1.0, -1.0], [1.0, 1.0], (-1.0, 1.0))
 NAN, INF = math.nan, math.inf
 # As what a value may be taken; "object" is for arguments of a class, where the class decides.
-FLAGS, WHOLE, FLOATS, ARRAYS = {"bool", "int", "float", "array"}, {"int", "float", "array"}, {"float", "array"}, {"array"}
+FLAGS, WHOLE, FLOATS, ARRAYS = (
+    {"bool", "int", "float", "array"},
+    {"int", "float", "array"},
+    {"float", "array"},
+    {"array"},
+)
 LISTS, TEXT, NONE, MAPS = {"array", "list"}, {"text"}, {"none"}, {"mapping"}
 
 VALUES = {

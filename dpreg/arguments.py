@@ -1,0 +1,216 @@
+"""What the annotations of a public function promise, kept where it is entered.
+
+`checked` looks at each argument once: numbers become Python's own, arrays numpy's, and what is of another kind is
+refused by name. Which numbers are allowed is for the function to say. Inner steps go without, for they are called often.
+"""
+
+from __future__ import annotations
+
+import collections.abc as abc
+import functools
+import inspect
+import math
+import types
+import typing
+from collections.abc import Callable
+from typing import Any, Literal, TypeVar, cast
+
+import numpy as np
+
+from dpreg import checks
+from dpreg.checks import InputError
+
+F = TypeVar("F", bound=Callable[..., Any])
+Check = Callable[[Any, str], Any]
+MOST = 10**7  # of what is counted one by one
+
+
+class _Array:
+    """Stands for arrays where annotations are read: numpy's own words for them are unions."""
+
+
+class _Anything:
+    """Stands for what a function checks itself."""
+
+
+# Names that are read as one thing, wherever they stand.
+WORDS: dict[str, Any] = {
+    "ArrayLike": _Array,
+    "FloatArray": _Array,
+    "RandomState": _Anything,
+}
+
+
+def checked(function: F) -> F:
+    """Check the arguments of a function, or of the making of a class, by its annotations.
+
+    Raises `InputError` for an argument of another kind; wrong numbers or names of arguments stay Python's TypeError.
+
+    Examples
+    --------
+    >>> @checked
+    ... def half(number: float) -> float:
+    ...     return number / 2
+    >>> half(np.float64(3)), half(number=1)
+    (1.5, 0.5)
+    """
+    if isinstance(function, type):
+        kind: Any = function
+        kind.__init__ = checked(kind.__init__)
+        return cast(F, kind)
+    rules: dict[str, Check] = {}
+    order: list[Check | None] = []
+    rest: list[Check | None] = [None]
+
+    def learn() -> None:  # at the first call, when every name of the module is there
+        hints = typing.get_type_hints(function, {**function.__globals__, **WORDS})
+        for name, parameter in inspect.signature(function).parameters.items():
+            rule = _rule(hints[name]) if name in hints else None
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                rest[0] = rule
+            elif parameter.kind is not parameter.VAR_KEYWORD:
+                if parameter.kind is not parameter.KEYWORD_ONLY:
+                    order.append(rule)
+                if rule is not None:
+                    rules[name] = _sparing(rule, parameter.default)
+
+    names = list(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        if not order and not rules:
+            learn()
+        given = list(args)
+        for k, value in enumerate(args):
+            rule = rules.get(names[k]) if k < len(order) else rest[0]
+            if rule is not None:
+                given[k] = rule(value, names[min(k, len(names) - 1)])
+        for name, value in kwargs.items():
+            if name in rules:
+                kwargs[name] = rules[name](value, name)
+        return function(*given, **kwargs)
+
+    return cast(F, wrapper)
+
+
+def _sparing(rule: Check, default: Any) -> Check:
+    """Return the rule, but for the default itself."""
+    if default is inspect.Parameter.empty:
+        return rule
+    return lambda value, name: value if value is default else rule(value, name)
+
+
+def _rule(hint: Any) -> Check | None:
+    """Return what checks and converts a value of this type; None if nothing can be wrong."""
+    origin = typing.get_origin(hint)
+    if hint in (Any, object, _Anything) or isinstance(hint, TypeVar):
+        return None
+    if origin in (typing.Union, types.UnionType):
+        return _union(typing.get_args(hint))
+    if origin is Literal:
+        return functools.partial(_choice, typing.get_args(hint))
+    if hint in PLAIN:
+        return PLAIN[hint]
+    if origin is np.ndarray or hint is np.ndarray:
+        return _array
+    if origin is abc.Callable:
+        return _callable
+    if origin in LISTS:
+        return functools.partial(_list, _element(hint), LISTS[origin])
+    if origin in (dict, abc.Mapping):
+        return functools.partial(_mapping, _rule(typing.get_args(hint)[1]))
+    kind = origin or hint
+    return functools.partial(_instance, (kind,)) if isinstance(kind, type) and kind is not abc.Hashable else None
+
+
+def _element(hint: Any) -> Check | None:
+    found = [one for one in typing.get_args(hint) if one is not ...]
+    return _rule(found[0]) if len(set(map(str, found))) == 1 else None
+
+
+def _union(parts: tuple[Any, ...]) -> Check | None:
+    rest = [part for part in parts if part is not type(None)]
+    optional = len(rest) < len(parts)
+    plain = all(isinstance(part, type) and (part is str or part not in PLAIN) for part in rest)
+    rules = [functools.partial(_instance, tuple(rest))] if plain else [_rule(part) for part in rest]
+    if None in rules:
+        return None
+
+    def check(value: Any, name: str) -> Any:
+        if optional and value is None:
+            return None
+        for rule in rules[:-1]:
+            try:
+                return cast(Check, rule)(value, name)
+            except InputError:
+                pass
+        return cast(Check, rules[-1])(value, name)
+
+    return check
+
+
+def _instance(kinds: tuple[type, ...], value: Any, name: str) -> Any:
+    if not isinstance(value, kinds):
+        checks.instance(value, kinds, name)
+    return value
+
+
+def _choice(allowed: tuple[Any, ...], value: Any, name: str) -> Any:
+    return checks.choice(value, allowed, name)
+
+
+def _callable(value: Any, name: str) -> Any:
+    if not callable(value):
+        raise InputError(f"{name} is of type {type(value).__name__}: give a function")
+    return value
+
+
+def _float(value: Any, name: str) -> Any:
+    """Return a number as Python has it; infinite ones are for the function to judge."""
+    kind = type(value)
+    if kind is int or (kind is float and value == value):
+        return value if kind is float else _whole(value, name)
+    return value if value in (math.inf, -math.inf) else checks.finite(value, name)
+
+
+def _whole(value: int, name: str) -> int:
+    checks.finite(value, name)  # a whole number beyond every float
+    return value
+
+
+def _array(value: Any, name: str) -> Any:
+    """Return an array of numbers; what has names or is read lazily stays what it is."""
+    if type(value) is np.ndarray and value.dtype.kind in "biuf":
+        return value
+    if hasattr(value, "__dask_graph__"):
+        return value
+    array = checks.numeric(value, name)
+    return (
+        value
+        if hasattr(value, "columns") or (hasattr(value, "index") and not isinstance(value, list | tuple))
+        else array
+    )
+
+
+def _list(element: Check | None, kind: type, value: Any, name: str) -> Any:
+    if isinstance(value, np.ndarray) and value.ndim:
+        value = value.tolist()
+    if not isinstance(value, list | tuple | range) and not (hasattr(value, "tolist") and hasattr(value, "index")):
+        raise InputError(f"{name} is of type {type(value).__name__}: give list or tuple")
+    return kind(value if element is None else [element(one, f"an entry of {name}") for one in value])
+
+
+def _mapping(element: Check | None, value: Any, name: str) -> Any:
+    if not isinstance(value, abc.Mapping):
+        raise InputError(f"{name} is of type {type(value).__name__}: give a dict")
+    return value if element is None else {key: element(one, f"an entry of {name}") for key, one in value.items()}
+
+
+LISTS: dict[Any, type] = {abc.Sequence: list, abc.Collection: list, list: list, tuple: tuple}
+PLAIN: dict[Any, Check] = {
+    float: _float,
+    int: checks.whole,
+    bool: checks.flag,
+    str: functools.partial(_instance, (str,)),
+    _Array: _array,
+}
