@@ -18,6 +18,8 @@ from dpreg import checks
 from dpreg.arguments import checked
 from dpreg.checks import InputError
 
+LARGEST = 1e300
+MANY = 10**8  # releases whose lies can be held in an array
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 
@@ -63,7 +65,7 @@ def optimal(epsilon: float, k: int, delta: float) -> float:
     >>> optimal(0.3, 1, 1e-9) <= 0.3, optimal(0.3, 10, 1e-5) < min(3.0, advanced(0.3, 10, 1e-5))
     (True, True)
     """
-    e, k, delta = _loss(epsilon, "epsilon"), checks.count(k, "k"), _delta(delta)
+    e, k, delta = _loss(epsilon, "epsilon"), checks.count(k, "k", most=MANY), _delta(delta)
     if e == 0:
         return 0.0
     # Lies are counted, not true answers: their probability keeps its digits when epsilon is large.
@@ -91,7 +93,7 @@ def optimal_share(total: float, k: int, delta: float) -> float:
     >>> round(share, 5), optimal(share, 100, 1e-5) <= 1.0
     (0.02706, True)
     """
-    total = checks.positive(total, "total")
+    total, _ = checks.positive(total, "total"), checks.count(k, "k", most=MANY)
     return _largest(lambda share: optimal(share, k, delta) <= total)
 
 
@@ -354,6 +356,8 @@ def _loss(value: Any, name: str) -> float:
     number = checks.finite(value, name)
     if number < 0:
         raise InputError(f"{name} is {number:g}: give a number of at least zero")
+    if number > LARGEST:
+        raise InputError(f"{name} is {number:g}, and what many of it cost exceeds every float: give a smaller one")
     return number
 
 

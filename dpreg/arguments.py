@@ -1,7 +1,7 @@
 """What the annotations of a public function promise, kept where it is entered.
 
 `checked` looks at each argument once: numbers become Python's own, arrays numpy's, and what is of another kind is
-refused by name. Which numbers are allowed is for the function to say. Inner steps go without, for they are called often.
+refused by name. Which numbers are allowed is for the function to say.
 """
 
 from __future__ import annotations
@@ -29,15 +29,20 @@ class _Array:
     """Stands for arrays where annotations are read: numpy's own words for them are unions."""
 
 
+class _Named:
+    """Stands for arrays whose columns may have names."""
+
+
 class _Anything:
     """Stands for what a function checks itself."""
 
 
 # Names that are read as one thing, wherever they stand.
 WORDS: dict[str, Any] = {
-    "ArrayLike": _Array,
+    "ArrayLike": _Named,
     "FloatArray": _Array,
     "RandomState": _Anything,
+    "Bounds": _Anything,
 }
 
 
@@ -61,8 +66,10 @@ def checked(function: F) -> F:
     rules: dict[str, Check] = {}
     order: list[Check | None] = []
     rest: list[Check | None] = [None]
+    known: list[bool] = []
 
     def learn() -> None:  # at the first call, when every name of the module is there
+        known.append(True)
         hints = typing.get_type_hints(function, {**function.__globals__, **WORDS})
         for name, parameter in inspect.signature(function).parameters.items():
             rule = _rule(hints[name]) if name in hints else None
@@ -78,7 +85,7 @@ def checked(function: F) -> F:
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        if not order and not rules:
+        if not known:
             learn()
         given = list(args)
         for k, value in enumerate(args):
@@ -135,16 +142,18 @@ def _union(parts: tuple[Any, ...]) -> Check | None:
     rules = [functools.partial(_instance, tuple(rest))] if plain else [_rule(part) for part in rest]
     if None in rules:
         return None
+    words = next((k for k, part in enumerate(rest) if typing.get_origin(part) is Literal), 0)  # whose error helps a word
 
     def check(value: Any, name: str) -> Any:
         if optional and value is None:
             return None
-        for rule in rules[:-1]:
+        errors = []
+        for rule in rules:
             try:
                 return cast(Check, rule)(value, name)
-            except InputError:
-                pass
-        return cast(Check, rules[-1])(value, name)
+            except InputError as error:
+                errors.append(error)
+        raise errors[words if isinstance(value, str) else 0]
 
     return check
 
@@ -165,31 +174,25 @@ def _callable(value: Any, name: str) -> Any:
     return value
 
 
-def _float(value: Any, name: str) -> Any:
+def _float(value: Any, name: str) -> float:
     """Return a number as Python has it; infinite ones are for the function to judge."""
-    kind = type(value)
-    if kind is int or (kind is float and value == value):
-        return value if kind is float else _whole(value, name)
-    return value if value in (math.inf, -math.inf) else checks.finite(value, name)
-
-
-def _whole(value: int, name: str) -> int:
-    checks.finite(value, name)  # a whole number beyond every float
-    return value
+    number = checks.real(value)
+    if number != number or (math.isinf(number) and not isinstance(value, float | np.floating | np.ndarray)):
+        raise InputError(f"{name} is {checks.shown(value)}: give one finite number")
+    return value if type(value) is int else number  # whole numbers are shown as they were given
 
 
 def _array(value: Any, name: str) -> Any:
-    """Return an array of numbers; what has names or is read lazily stays what it is."""
+    """Return an array of numbers."""
     if type(value) is np.ndarray and value.dtype.kind in "biuf":
         return value
-    if hasattr(value, "__dask_graph__"):
-        return value
-    array = checks.numeric(value, name)
-    return (
-        value
-        if hasattr(value, "columns") or (hasattr(value, "index") and not isinstance(value, list | tuple))
-        else array
-    )
+    return value if hasattr(value, "__dask_graph__") else checks.numeric(value, name)  # what is lazy stays so
+
+
+def _named(value: Any, name: str) -> Any:
+    """Return an array of numbers, or what it came from if that has names."""
+    array = _array(value, name)
+    return value if hasattr(value, "index") and not isinstance(value, list | tuple | range) else array
 
 
 def _list(element: Check | None, kind: type, value: Any, name: str) -> Any:
@@ -213,4 +216,5 @@ PLAIN: dict[Any, Check] = {
     bool: checks.flag,
     str: functools.partial(_instance, (str,)),
     _Array: _array,
+    _Named: _named,
 }

@@ -19,6 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
 Neighbours = Literal["replace", "add_remove"]
+LARGE = 1e150  # of what is squared
+WIDE = 10_000  # columns: a matrix of so many fills a gigabyte
 REACH = 1e50  # of budgets: the fourth powers of their noise are floats
 
 
@@ -84,7 +86,8 @@ def real(value: Any) -> float:
         return math.nan
     try:
         with np.errstate(over="ignore"):
-            return float(value)
+            number = float(value)
+        return math.nan if math.isinf(number) and isinstance(value, decimal.Decimal) else number
     except (OverflowError, ValueError):  # a whole number beyond all floats, a signalling NaN
         return math.nan
 
@@ -184,6 +187,33 @@ def vector(value: ArrayLike, name: str) -> FloatArray:
     if not np.isfinite(array).all():
         raise InputError(f"{name} holds {array[~np.isfinite(array)][0]}: give finite numbers only")
     return array
+
+
+def reals(value: Any, name: str) -> FloatArray:
+    """Return `value` as an array of floats whose squares are finite."""
+    array = numeric(value, name).astype(np.float64)
+    large = ~(np.abs(array) <= LARGE)
+    if large.any():
+        raise InputError(f"{name} holds {array[large].flat[0]:g}: give finite numbers below {LARGE:g}")
+    return array
+
+
+def sized(value: Any, name: str) -> float:
+    """Return `value` as a float whose square is finite."""
+    number = finite(value, name)
+    if abs(number) > LARGE:
+        raise InputError(f"{name} is {number:g}, and its square exceeds every float: give one below {LARGE:g}")
+    return number
+
+
+def fits(array: NDArray[Any], batch: tuple[int, ...], name: str) -> None:
+    """Raise `InputError` unless there is one number, or one for each of a stack of this shape."""
+    try:
+        fit = np.broadcast_shapes(array.shape, batch) == batch
+    except ValueError:
+        fit = False
+    if not fit:
+        raise InputError(f"{name} has shape {array.shape}: give one number, or one for each of a stack of {batch}")
 
 
 def numeric(value: Any, name: str, first: int = 0) -> NDArray[Any]:

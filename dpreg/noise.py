@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from dpreg.checks import FloatArray, InputError
 
 RandomState = int | np.random.SeedSequence | np.random.Generator | None
 SYSTEM = "numpy, system randomness"
+HELD = 2**31  # numbers that are drawn at once, 16 gigabytes
+LARGEST = 1e300  # scale of noise: a draw can be a few hundred times as large
 
 
 @checked
@@ -79,7 +82,7 @@ def spawn(random_state: RandomState, *keys: int) -> np.random.Generator:
     True
     """
     root = seed_sequence(random_state)
-    keys = tuple(checks.count(key, "key", 0) for key in keys)
+    keys = tuple(checks.count(key, "keys", 0) for key in keys)
     return np.random.default_rng(np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, *keys)))
 
 
@@ -98,7 +101,7 @@ def laplace(scale: ArrayLike, shape: tuple[int, ...], random_state: RandomState 
     >>> laplace([0.0, 1.0], (2,), random_state=1)[0]
     np.float64(0.0)
     """
-    b = _scales(scale, shape)
+    b = _scales(scale, shape, "scale")
     return np.asarray(generator(random_state).laplace(size=shape) * b)
 
 
@@ -117,7 +120,7 @@ def gaussian(deviation: ArrayLike, shape: tuple[int, ...], random_state: RandomS
     >>> gaussian([0.0, 1.0], (2,), random_state=1)[0]
     np.float64(0.0)
     """
-    sigma = _scales(deviation, shape)
+    sigma = _scales(deviation, shape, "deviation")
     return np.asarray(generator(random_state).standard_normal(size=shape) * sigma)
 
 
@@ -137,6 +140,7 @@ def geometric(alpha: float, shape: tuple[int, ...], random_state: RandomState = 
     >>> geometric(0.5, (1000,), random_state=1).dtype
     dtype('int64')
     """
+    sizes(shape)
     if not 0 < checks.finite(alpha, "alpha") < 1:
         raise InputError(f"alpha is {alpha:g}: give a number between zero and one")
     rng = generator(random_state)
@@ -166,13 +170,16 @@ def wishart(p: int, degrees: float, shape: tuple[int, ...] = (), random_state: R
     >>> wishart(3, 4, (2,), random_state=1).shape
     (2, 3, 3)
     """
-    checks.count(p, "p")
-    if not checks.finite(degrees, "degrees") > p - 1:
+    checks.count(p, "p", most=checks.WIDE)
+    sizes(shape)
+    if checks.finite(degrees, "degrees") > LARGEST:
+        raise InputError(f"degrees is {degrees:g}: give at most {LARGEST:g}")
+    if not degrees > p - 1:
         raise InputError(f"degrees is {degrees:g}: give more than p - 1 = {p - 1}")
     rng = generator(random_state)
     root = np.tril(rng.standard_normal((*shape, p, p)), -1)
     diagonal = np.arange(p)
-    root[..., diagonal, diagonal] = np.sqrt(rng.chisquare(degrees - diagonal, (*shape, p)))
+    root[..., diagonal, diagonal] = np.sqrt(rng.chisquare(float(degrees) - diagonal, (*shape, p)))
     return np.asarray(root @ np.swapaxes(root, -1, -2))
 
 
@@ -185,7 +192,8 @@ def laplace_cdf(x: ArrayLike, scale: float) -> FloatArray:
     >>> float(laplace_cdf(0.0, 3.0)), float(laplace_cdf(-2.06, 8.0).round(4))
     (0.5, 0.3865)
     """
-    z = np.asarray(x, dtype=np.float64) / checks.positive(scale, "scale")
+    with np.errstate(over="ignore"):  # an infinite quotient has the probability zero or one
+        z = checks.reals(x, "x") / checks.positive(scale, "scale")
     tail = np.exp(-np.abs(z)) / 2
     return np.asarray(np.where(z < 0, tail, 1 - tail))
 
@@ -210,11 +218,29 @@ def seed_sequence(random_state: Any) -> np.random.SeedSequence:
     return np.random.SeedSequence(int(random_state))
 
 
-def _scales(scale: ArrayLike, shape: tuple[int, ...]) -> FloatArray:
-    b = np.asarray(checks.numeric(scale, "scale"), dtype=np.float64)
+def sizes(shape: tuple[int, ...], name: str = "shape") -> None:
+    """Raise `InputError` unless this is the shape of an array that can be held.
+
+    Examples
+    --------
+    >>> sizes((2, 3))
+    """
+    if not isinstance(shape, tuple) or any(isinstance(n, bool) or not isinstance(n, int | np.integer) for n in shape):
+        raise InputError(f"{name} is {checks.shown(shape)}: give a tuple of whole numbers")
+    if any(n < 0 for n in shape) or math.prod(shape) > HELD:
+        raise InputError(f"{name} is {checks.shown(shape)}: give numbers of at least zero, and at most {HELD} in all")
+
+
+def _scales(scale: ArrayLike, shape: tuple[int, ...], name: str) -> FloatArray:
+    b = np.asarray(checks.numeric(scale, name), dtype=np.float64)
     if not np.isfinite(b).all() or (b < 0).any():
-        raise InputError("a scale of noise is negative or not finite: give numbers of at least zero")
+        raise InputError(f"a {name} of noise is negative or not finite: give numbers of at least zero")
+    if (b > LARGEST).any():
+        raise InputError(f"a {name} of noise is {b.max():g}, and its draws exceed every float: give a smaller one")
+    sizes(shape)
     try:
         return np.broadcast_to(b, shape)  # a plain product would use one draw for several scales
     except ValueError:
-        raise InputError(f"the scales have shape {b.shape} and the draws {shape}: ask for one draw per scale") from None
+        raise InputError(
+            f"the {name}s have shape {b.shape} and the draws {shape}: ask for one draw per {name}"
+        ) from None

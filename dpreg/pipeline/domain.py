@@ -43,6 +43,10 @@ class Model:
     intercept: float
     slopes: FloatArray
 
+    def __post_init__(self) -> None:
+        checks.finite(self.intercept, "intercept")
+        checks.vector(self.slopes, "slopes")
+
     @checked
     def predict(self, X: ArrayLike) -> FloatArray:
         """Return predictions of shape (n,) for predictors of shape (n, d)."""
@@ -50,6 +54,7 @@ class Model:
         if array.ndim != 2 or array.shape[1] != len(self.slopes):
             raise InputError(f"X has shape {array.shape}: give {len(self.slopes)} columns, one row per record")
         checks.all_finite(array, "X")
+        checks.reals(array, "X")
         return np.asarray(self.intercept + array @ self.slopes)
 
 

@@ -137,11 +137,14 @@ class Scales(Law):
     @checked
     def times(self, factor: ArrayLike) -> Scales:
         """Return the scales multiplied by a number, or stacked along the shape of an array of numbers."""
-        f = np.asarray(factor, dtype=np.float64)
+        f = np.asarray(checks.numeric(factor, "factor"), dtype=np.float64)
+        if np.isnan(f).any() or (f < 0).any():
+            raise InputError("factor holds a negative number or NaN: give numbers of at least zero")
         if f.ndim and not math.isinf(self.c):
             raise InputError("a stack of scales withholds the constant: leave c infinite")
         c = self.c if math.isinf(self.c) else self.c * float(f)  # withheld stays withheld, whatever the factor
-        return Scales(f[..., None, None] * self.M, f[..., None] * self.v, c, self.ordered)
+        with np.errstate(over="ignore", invalid="ignore"):  # infinite scales are refused where noise is drawn
+            return Scales(f[..., None, None] * self.M, f[..., None] * self.v, c, self.ordered)
 
     @property
     def batch(self) -> tuple[int, ...]:
@@ -255,7 +258,7 @@ def unit_scales(
     ([[1.0, 1.0], [1.0, 1.0]], [2.0, 2.0])
     """
     checks.choice(convention, ("monomial", "ordered", "copied", "triangle"), "convention")
-    ones = np.ones((checks.count(p, "p"), p))
+    ones = np.ones((checks.count(p, "p", most=checks.WIDE), p))
     M = (ones + np.eye(p)) / 2 if convention == "monomial" else ones
     if public_count:
         M[0, 0] = 0.0

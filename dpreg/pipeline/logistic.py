@@ -92,6 +92,8 @@ def predicted(theta: FloatArray, Z: FloatArray) -> NDArray[np.bool_]:
     >>> predicted(np.array([[1.0, 1e-16]]), np.array([[1.0, 0.0], [0.0, 1.0]])).tolist()
     [[True, False]]
     """
+    if theta.ndim != 2 or Z.ndim != 2 or theta.shape[1] != Z.shape[1]:
+        raise InputError(f"theta has shape {theta.shape} and Z {Z.shape}: give (k, p) and (m, p)")
     return np.asarray(theta @ Z.T > FLAT * np.abs(theta).sum(axis=-1, keepdims=True))
 
 
@@ -104,7 +106,7 @@ def _average(
     theta: ArrayLike, Z: ArrayLike, y: ArrayLike, of: Callable[[FloatArray, FloatArray, FloatArray], NDArray[Any]]
 ) -> FloatArray:
     rows, labels = records(Z, y)
-    t = np.asarray(checks.numeric(theta, "theta"), dtype=np.float64)
+    t = checks.reals(theta, "theta")
     if t.ndim == 0 or t.shape[-1] != rows.shape[1]:
         raise InputError(f"theta has shape {t.shape}: give {rows.shape[1]} entries on its last axis")
     flat = t.reshape(-1, rows.shape[1])

@@ -120,14 +120,15 @@ def descend(
     """
     checks.count(limit, "limit")
     checks.positive(tolerance, "tolerance")
-    if checks.finite(ridge, "ridge") < 0:
+    if checks.sized(ridge, "ridge") < 0:
         raise InputError(f"ridge is {ridge:g}: give a number of at least zero")
-    zero = np.zeros(checks.count(p, "p"))
+    zero = np.zeros(checks.count(p, "p", most=checks.WIDE))
     theta = zero if start is None else checks.vector(start, "start")
     linear = zero if tilt is None else checks.vector(tilt, "tilt")
     for name, given in (("start", theta), ("tilt", linear)):
         if len(given) != p:
             raise InputError(f"{name} has {len(given)} entries: give {p}, one per column")
+        checks.reals(given, name)
     value, step, size = math.inf, np.zeros(p), math.inf
     for _ in range(limit):
         trial, slope, curvature = _held(sums, theta + step, ridge, linear)

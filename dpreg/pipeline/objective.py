@@ -99,6 +99,7 @@ class Quadratic:
                 f"M, v and c have shapes {self.M.shape}, {self.v.shape} and {self.c.shape}: "
                 "give (..., p, p), (..., p) and (...)"
             )
+        checks.instance(self.loss, Loss, "loss")
         if self.domain is not None:
             checks.instance(self.domain, Domain, "domain")
         if self.domain is not None and self.domain.p != p:
@@ -286,6 +287,8 @@ def from_gram(gram: FloatArray, domain: Domain, loss: Loss = SQUARED) -> Quadrat
 
     For a loss of labels the first of them must be the number of records, exactly: scaled labels are exactly -1 and 1.
     """
+    if gram.ndim < 2 or gram.shape[-2:] != (domain.p + 1, domain.p + 1):
+        raise InputError(f"gram has shape {gram.shape}, and the domain {domain.p} columns: match them, {domain.p + 1} each")
     M, v = loss.square * gram[..., 1:, 1:], loss.cross * gram[..., 0, 1:]
     return Quadratic(M, v, loss.constant * gram[..., 0, 0], domain, loss)
 

@@ -4,6 +4,7 @@ import tempfile
 from functools import cache, partial
 from pathlib import Path
 
+import dask.array as da
 import numpy as np
 import pandas as pd
 from sklearn.tree import DecisionTreeClassifier
@@ -365,9 +366,9 @@ def pipeline():
     yield solve.asymmetric_closed_form, {"objective": bowl}
     yield solve.violation, {"objective": bowl, "penalty": lambda: solve.Penalty(), "theta": lambda: np.ones(2)}
     yield solve.Program, {"p": 2}
-    yield solve.Program.solve, {"self": program, "objective": bowl}
+    yield solve.Program.solve, {"self": lambda: program(), "objective": bowl}
     yield stream.lazy, {"value": X}
-    yield stream.add_up, {"function": lambda: total, "X": X, "y": y, "d": 2, "size": 1}
+    yield stream.add_up, {"function": lambda: total, "X": lambda: da.from_array(X()), "y": lambda: da.from_array(y()), "d": 2, "size": 1}
     yield stream.parquet, {"folder": nowhere, "predictors": lambda: ["a"], "response": "y"}
     yield surrogates.even, {"z": lambda: np.ones(2)}
     yield surrogates.remainder, {"z": lambda: np.ones(2)}
@@ -618,7 +619,7 @@ def library():
     yield categories.ball, {"data": coded}
     yield census.bounds, {"country": "US"}
     yield census.census, {"country": "US", "n": 5}
-    yield census.above, {"data": people, "threshold": 1e4}
+    yield census.above, {"data": lambda: people(), "threshold": 1e4}
     yield census.calibration, {"country": "US", "n": 50}
     set_of = {"X": lambda: np.ones((2, 1)), "y": lambda: np.ones(2), "names": ("a",), "response_name": "y"}
     yield datasets.Dataset, {**set_of, "bounds": lambda: {"a": (0.0, 1.0), "y": (0.0, 1.0)}, "source": ""}
@@ -636,7 +637,7 @@ def library():
     yield ipums_files.codebook, {"file": lambda: Path(nowhere())}
     yield ipums_files.meanings, {"labels": lambda: {"SEX": [("1", "Male")]}, "name": "SEX", "file": "US.xml"}
     yield ipums_labels.Reading, {"labels": lambda: (("^a", 1.0),)}
-    yield ipums_synthetic.write, {"folder": scratch, "country": "US", "n": 3}
+    yield ipums_synthetic.write, {"folder": lambda: scratch(), "country": "US", "n": 3}
     fields = {"id": "X-1", "paper": "001", "place": "", "kind": "code", "claim": "", "verdict": "fails", "truth": ""}
     yield claims.Claim, {**fields, "chapter": "a/b", "test": "", "values": lambda: {"a": 1}}
     yield claims.Claim.differences, {"self": claim, "found": lambda: {"a": 1}}
@@ -657,8 +658,8 @@ def library():
         {"axes": axes, "x": lambda: [0, 1], "series": lambda: {"a": [1.0, 2.0]}, "xlabel": "", "ylabel": ""},
     )
     yield plot.legend, {"figure": lambda: panel_with_a_line().figure}
-    yield plot.drawn, {"axes": panel_with_a_line}
-    yield plot.numbers, {"axes": panel_with_a_line}
+    yield plot.drawn, {"axes": lambda: panel_with_a_line()}
+    yield plot.numbers, {"axes": lambda: panel_with_a_line()}
     yield plot.boxes, {"axes": axes, "frame": results}
     yield plot.outliers, {"values": lambda: pd.Series([1.0, 2.0, 3.0, 90.0])}
     yield report.number, {"value": 1.0}
@@ -684,9 +685,9 @@ def library():
     yield timing.scikit_learn, {"solver": "lbfgs"}
     yield timing.newton, {}
     yield timing.passes, {"X": X, "y": labels, "domain": label_box}
-    yield zhang.published, {"data": people}
-    yield zhang.variants, {"data": people}
-    yield zhang.Panel, {"data": people, "lines": some_lines, "epsilons": lambda: [1.0]}
+    yield zhang.published, {"data": lambda: people()}
+    yield zhang.variants, {"data": lambda: people()}
+    yield zhang.Panel, {"data": lambda: people(), "lines": some_lines, "epsilons": lambda: [1.0]}
     yield zhang.run, {"panels": panels, "protocol": lambda: splits.Holdout(1)}
 
 
@@ -710,3 +711,13 @@ def some_lines():
 
 def panels():
     return [zhang.Panel(people(), some_lines(), [1.0])]
+
+# What an error may call an argument instead of its name.
+ALIASES = {
+    "amount": ("ridge",),
+    "scales": ("noise", "coefficient", "law", "epsilon", "M, v", "objective", "domain"),
+    "law": ("noise", "scales"),
+    "predictors": ("columns are",),
+    "response": ("columns are",),
+    "loss": ("no paper prints", "sensitivity"),
+}

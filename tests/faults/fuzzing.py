@@ -19,7 +19,7 @@ from dpreg.pipeline.budget import Budget
 TYPED = (InputError, BudgetError, IndefiniteError, SolverError, DataError)
 MEND = "give pass drop choose use add match scale encode index trim ask restore check build stop certify leave release"
 MEND = re.compile(rf"\b({MEND.replace(' ', '|')})\b")
-LINES = 200_000  # of Python that a call with a huge number may run: more, and it counts one by one
+LINES = 1_000_000  # of Python that a call with a huge number may run: more, and it counts one by one
 ENTRIES = 10**7  # of an answer to a huge number
 
 

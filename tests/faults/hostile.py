@@ -111,7 +111,7 @@ VALUES = {
     "float64": (lambda: np.float64(0.5), FLOATS),
     "float64 NaN": (lambda: np.float64(NAN), {"array"}),
     "longdouble": (lambda: np.longdouble("0.1"), FLOATS),
-    "longdouble huge": (lambda: np.longdouble(1e308) * 4, {"array"}),
+    "longdouble huge": (lambda: np.longdouble(1e308) * 4, FLOATS),
     "int8": (lambda: np.int8(2), WHOLE),
     "uint64": (lambda: np.uint64(2), WHOLE),
     "uint64 huge": (lambda: np.uint64(2**64 - 1), WHOLE),
