@@ -22,7 +22,6 @@ from dpreg.checks import InputError
 
 F = TypeVar("F", bound=Callable[..., Any])
 Check = Callable[[Any, str], Any]
-MOST = 10**7  # of what is counted one by one
 
 
 class _Array:
@@ -63,6 +62,7 @@ def checked(function: F) -> F:
         kind: Any = function
         kind.__init__ = checked(kind.__init__)
         return cast(F, kind)
+    inner: Any = inspect.unwrap(function)
     rules: dict[str, Check] = {}
     order: list[Check | None] = []
     rest: list[Check | None] = [None]
@@ -70,9 +70,9 @@ def checked(function: F) -> F:
 
     def learn() -> None:  # at the first call, when every name of the module is there
         known.append(True)
-        hints = typing.get_type_hints(function, {**function.__globals__, **WORDS})
+        hints = typing.get_type_hints(inner, {**inner.__globals__, **WORDS})
         for name, parameter in inspect.signature(function).parameters.items():
-            rule = _rule(hints[name]) if name in hints else None
+            rule = NAMES.get(name) or (_rule(hints[name]) if name in hints else None)
             if parameter.kind is parameter.VAR_POSITIONAL:
                 rest[0] = rule
             elif parameter.kind is not parameter.VAR_KEYWORD:
@@ -142,7 +142,9 @@ def _union(parts: tuple[Any, ...]) -> Check | None:
     rules = [functools.partial(_instance, tuple(rest))] if plain else [_rule(part) for part in rest]
     if None in rules:
         return None
-    words = next((k for k, part in enumerate(rest) if typing.get_origin(part) is Literal), 0)  # whose error helps a word
+    words = next(
+        (k for k, part in enumerate(rest) if typing.get_origin(part) is Literal), 0
+    )  # whose error helps a word
 
     def check(value: Any, name: str) -> Any:
         if optional and value is None:
@@ -209,6 +211,12 @@ def _mapping(element: Check | None, value: Any, name: str) -> Any:
     return value if element is None else {key: element(one, f"an entry of {name}") for key, one in value.items()}
 
 
+# One word for one thing: what these are, they are in every function.
+NAMES: dict[str, Check] = {
+    "p": lambda value, name: checks.count(value, name, most=checks.WIDE),
+    "shape": checks.shape,
+    "draws": checks.shape,
+}
 LISTS: dict[Any, type] = {abc.Sequence: list, abc.Collection: list, list: list, tuple: tuple}
 PLAIN: dict[Any, Check] = {
     float: _float,

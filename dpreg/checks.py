@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
 Neighbours = Literal["replace", "add_remove"]
+HELD = 10**8  # numbers in an array that is made up: a gigabyte
 LARGE = 1e150  # of what is squared
 WIDE = 10_000  # columns: a matrix of so many fills a gigabyte
 REACH = 1e50  # of budgets: the fourth powers of their noise are floats
@@ -177,6 +178,17 @@ def count(value: Any, name: str, least: int = 1, most: int = 2**63 - 1) -> int:
     if value > most:
         raise InputError(f"{name} is {shown(value)}: give at most {most}")
     return int(value)
+
+
+def shape(value: Any, name: str) -> tuple[int, ...]:
+    """Return `value` as the shape of an array that can be held."""
+    if not isinstance(value, tuple | list) or any(
+        isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0 for n in value
+    ):
+        raise InputError(f"{name} is {shown(value)}: give a tuple of whole numbers of at least zero")
+    if math.prod(map(int, value)) > HELD:
+        raise InputError(f"{name} is {shown(value)}: give at most {HELD} numbers in all")
+    return tuple(map(int, value))
 
 
 def vector(value: ArrayLike, name: str) -> FloatArray:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,6 @@ from dpreg.checks import FloatArray, InputError
 
 RandomState = int | np.random.SeedSequence | np.random.Generator | None
 SYSTEM = "numpy, system randomness"
-HELD = 2**31  # numbers that are drawn at once, 16 gigabytes
 LARGEST = 1e300  # scale of noise: a draw can be a few hundred times as large
 
 
@@ -140,7 +138,6 @@ def geometric(alpha: float, shape: tuple[int, ...], random_state: RandomState = 
     >>> geometric(0.5, (1000,), random_state=1).dtype
     dtype('int64')
     """
-    sizes(shape)
     if not 0 < checks.finite(alpha, "alpha") < 1:
         raise InputError(f"alpha is {alpha:g}: give a number between zero and one")
     rng = generator(random_state)
@@ -171,7 +168,6 @@ def wishart(p: int, degrees: float, shape: tuple[int, ...] = (), random_state: R
     (2, 3, 3)
     """
     checks.count(p, "p", most=checks.WIDE)
-    sizes(shape)
     if checks.finite(degrees, "degrees") > LARGEST:
         raise InputError(f"degrees is {degrees:g}: give at most {LARGEST:g}")
     if not degrees > p - 1:
@@ -218,26 +214,12 @@ def seed_sequence(random_state: Any) -> np.random.SeedSequence:
     return np.random.SeedSequence(int(random_state))
 
 
-def sizes(shape: tuple[int, ...], name: str = "shape") -> None:
-    """Raise `InputError` unless this is the shape of an array that can be held.
-
-    Examples
-    --------
-    >>> sizes((2, 3))
-    """
-    if not isinstance(shape, tuple) or any(isinstance(n, bool) or not isinstance(n, int | np.integer) for n in shape):
-        raise InputError(f"{name} is {checks.shown(shape)}: give a tuple of whole numbers")
-    if any(n < 0 for n in shape) or math.prod(shape) > HELD:
-        raise InputError(f"{name} is {checks.shown(shape)}: give numbers of at least zero, and at most {HELD} in all")
-
-
 def _scales(scale: ArrayLike, shape: tuple[int, ...], name: str) -> FloatArray:
     b = np.asarray(checks.numeric(scale, name), dtype=np.float64)
     if not np.isfinite(b).all() or (b < 0).any():
         raise InputError(f"a {name} of noise is negative or not finite: give numbers of at least zero")
     if (b > LARGEST).any():
         raise InputError(f"a {name} of noise is {b.max():g}, and its draws exceed every float: give a smaller one")
-    sizes(shape)
     try:
         return np.broadcast_to(b, shape)  # a plain product would use one draw for several scales
     except ValueError:

@@ -40,7 +40,7 @@ class Attribute:
     prior: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        columns = tuple(checks.count(column, "a column", 0) for column in self.columns)
+        columns = tuple(checks.count(column, "an entry of columns", 0) for column in self.columns)
         values = np.array(checks.numeric(self.values, "values"), dtype=np.float64)
         if values.ndim != 2 or len(values) < 2 or values.shape[1] != len(columns) or not columns:
             raise InputError(
@@ -113,7 +113,7 @@ def distribution(prior: ArrayLike, k: int) -> FloatArray:
     >>> distribution([1, 3], 2).tolist()
     [0.25, 0.75]
     """
-    shares = checks.vector(prior, "prior")
+    shares = checks.reals(checks.vector(prior, "prior"), "prior")
     if len(shares) != k or (shares < 0).any() or not shares.sum() > 0:
         raise InputError(f"prior is {shares.tolist()}: give {k} shares of at least zero, not all of them zero")
     return np.asarray(shares / shares.sum())

@@ -37,7 +37,7 @@ def at_random_theta(spread: float = 1.0) -> Weights:
     >>> at_random_theta()
     (3.0, 4.0, 1.0)
     """
-    s = checks.positive(spread, "spread")
+    s = checks.within_reach(checks.positive(spread, "spread"), "spread")
     return 3 * s**4, 4 * s**4, s**2
 
 
@@ -154,6 +154,8 @@ def least(
     checks.budget(epsilon)
     checks.instance(domain, (Box, Ball), "domain")
     checks.instance(loss, Loss, "loss")
+    for part in (loss.square, loss.cross):
+        checks.sized(part, "a coefficient of the loss")
     quadratic, linear = _orbits(domain)
     count = np.bincount(np.r_[quadratic[np.triu_indices(domain.p)], linear], minlength=6)
     weight = np.array(_weights(weights))[[KIND[k] for k in range(6)]]

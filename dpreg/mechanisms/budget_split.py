@@ -70,8 +70,8 @@ def printed_share(quadratic: float, linear: float, beta: float | None = None) ->
     >>> round(printed_share(36, 36), 4), round(printed_share(36.001, 36), 4)
     (0.027, 0.973)
     """
-    checks.positive(quadratic, "quadratic")
-    checks.positive(linear, "linear")
+    checks.positive(checks.sized(quadratic, "quadratic"), "quadratic")
+    checks.positive(checks.sized(linear, "linear"), "linear")
     if quadratic <= linear:
         if beta is not None:
             raise InputError(f"beta is {beta!r}, and line 15 of Algorithm 1 knows none: leave it out")
@@ -316,6 +316,7 @@ def privr(
         raise InputError("the objective has no domain or is a stack: give what objective.linear returns")
     change = certify(Scales(np.full((p, p), math.inf), np.ones(p)), domain, neighbours, loss)
     scale = change / (share * epsilon)
+    printed = None if sensitivity == "tight" else sum(parts(p, loss))  # before anything is paid for
     spend = Spend("relevances", "Laplace", neighbours, "L1", change, scale, change / scale, caveat=domain.caveat)
     drawn, ledger = pay(spend, lambda state: noise.laplace(scale, (p,), state), random_state, budget)
     noisy = np.abs(objective.v + drawn)
@@ -324,7 +325,7 @@ def privr(
     unit = unit_scales("monomial", p, loss=loss)
     pairs = p * (relevance[:, None] + relevance) / 2
     shape = Scales(unit.M / pairs, unit.v / (p * relevance))
-    total = certify(shape, domain, neighbours, loss) if sensitivity == "tight" else sum(parts(p, loss))
+    total = certify(shape, domain, neighbours, loss) if printed is None else printed
     return Relevance(relevance, shape.times(total / ((1 - share) * epsilon)), ledger)
 
 

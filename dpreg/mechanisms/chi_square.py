@@ -49,6 +49,8 @@ def delta(epsilon: float, freedom: float, shift: float) -> float:
         raise InputError(f"epsilon is {epsilon:g}: give a number of at least zero")
     if checks.finite(freedom, "freedom") < 2:
         raise InputError(f"freedom is {freedom:g}: give at least two degrees of freedom")
+    if freedom > MOST:
+        raise InputError(f"freedom is {freedom:g}: give at most {MOST:g} degrees of freedom")
     a, power, law = checks.positive(shift, "shift"), (freedom - 2) / 2, stats.chi2(freedom)
     # Where the likelihood ratio ((c - a) / c)^power e^(a / 2), or its inverse, crosses e^epsilon.
     low = a / -math.expm1(-_over(epsilon + a / 2, power))
@@ -73,6 +75,8 @@ def largest_shift(epsilon: float, delta: float, freedom: float) -> float:
     1.004
     """
     _target(epsilon, delta)
+    if checks.finite(freedom, "freedom") > MOST:
+        raise InputError(f"freedom is {freedom:g}: give at most {MOST:g} degrees of freedom")
     return _search(lambda shift: _profile(epsilon, freedom, shift) - delta, 1e-9, rising=True)
 
 

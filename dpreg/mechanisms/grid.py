@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,7 +43,9 @@ def bandwidth(n: int, dimensions: int, c_h: float = 1.0) -> int:
     [25, 9, 5, 4]
     """
     n, D = checks.count(n, "n", 2), checks.count(dimensions, "dimensions")
-    exact = float((n / math.sqrt(math.log(n))) ** (2 / (2 + D))) / checks.positive(c_h, "c_h")
+    exact = float((n / math.sqrt(math.log(n))) ** (2 / (2 + D))) / checks.within_reach(
+        checks.positive(c_h, "c_h"), "c_h"
+    )
     return max(2, math.floor(exact))
 
 
@@ -219,10 +222,14 @@ def partition(
     known = [response, *([None] * domain.d if values is None else values)]
     if len(known) != domain.d + 1:
         raise InputError(f"values has {len(known) - 1} entries: give {domain.d}, one per predictor")
-    limits = [math.inf if k is None else checks.count(k, "values", 2) for k in known]
+    limits = [math.inf if k is None else checks.count(k, "response" if k is response else "values", 2) for k in known]
     checks.count(cap, "cap")
-    for most in range(checks.count(cells, "cells", 2), 1, -1):
-        sizes = tuple(int(min(most, limit)) for limit in limits)
-        if math.prod(sizes) <= cap:
-            return Grid(domain, sizes, tuple(limit <= most for limit in limits))
-    raise InputError(f"even two cells per axis are more than the cap of {cap}: drop predictors or raise the cap")
+
+    def sizes(most: int) -> tuple[int, ...]:
+        return tuple(int(min(most, limit)) for limit in limits)
+
+    fitting = range(2, checks.count(cells, "cells", 2) + 1)
+    most = 1 + bisect.bisect_right(fitting, cap, key=lambda most: math.prod(sizes(most)))
+    if most < 2:
+        raise InputError(f"even two cells per axis are more than the cap of {cap}: drop predictors or raise the cap")
+    return Grid(domain, sizes(most), tuple(limit <= most for limit in limits))

@@ -352,6 +352,7 @@ def spent(histogram: Histogram, released: str, mechanism: str, neighbours: Neigh
     neighbours : {"replace", "add_remove"}
     scale : float
     """
+    checks.within_reach(checks.positive(scale, "scale"), "scale")
     cost = float(CHANGED[neighbours]), scale, CHANGED[neighbours] / scale
     return Spend(released, mechanism, neighbours, "L1", *cost, caveat=histogram.grid.domain.caveat)
 

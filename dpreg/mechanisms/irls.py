@@ -71,7 +71,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         checks.instance(self.domain, Ball, "domain")
-        checks.positive(self.cap, "cap")
+        checks.within_reach(checks.positive(self.cap, "cap"), "cap")
         checks.count(self.iterations, "iterations")
         checks.instance(self.first, VectorLaw, "first")
         checks.instance(self.second, MomentLaw, "second")
@@ -384,11 +384,17 @@ def simulated(
     >>> X.shape, ball.response
     ((100, 10), (-2.0, 2.0))
     """
-    rng, d = noise.generator(random_state), checks.count(d, "d")
+    rng, d = noise.generator(random_state), checks.count(d, "d", most=checks.WIDE)
+    checks.shape((checks.count(n, "n", 2), d), "n times d")
     ball = Ball(np.zeros(d), 1.0, response=(-2.0, 2.0))
-    X = rng.normal(size=(checks.count(n, "n", 2), d)) / (math.sqrt(d) + 3)
+    X = rng.normal(size=(n, d)) / (math.sqrt(d) + 3)
     ball.clip(X)
-    return X, X @ rng.normal(size=d) + checks.positive(noise_deviation, "noise_deviation") * rng.normal(size=n), ball
+    return (
+        X,
+        X @ rng.normal(size=d)
+        + checks.positive(checks.sized(noise_deviation, "noise_deviation"), "noise_deviation") * rng.normal(size=n),
+        ball,
+    )
 
 
 def _share(total: float, iterations: int, name: str) -> float:

@@ -26,7 +26,10 @@ def loss(residuals: ArrayLike, cap: float) -> FloatArray:
     >>> loss([-2.0, 0.0], 10.0).tolist()
     [2.0, 0.05]
     """
-    size, floor = np.abs(checks.numeric(residuals, "residuals")), 1 / checks.positive(cap, "cap")
+    size, floor = (
+        np.abs(checks.reals(residuals, "residuals")),
+        1 / checks.within_reach(checks.positive(cap, "cap"), "cap"),
+    )
     return np.asarray(np.where(size > floor, size, (size**2 / floor + floor) / 2))
 
 

@@ -169,8 +169,8 @@ def difference(
     return WishartDifference(chosen, change / (2 * budgets), domain.intercept and neighbours == "replace", loss)
 
 
-@cache
 @checked
+@cache
 def balanced(domain: Domain) -> FloatArray:
     """Return the weights (response, constant, predictors) with the smallest `reference_risk`: functions of the domain.
 

@@ -288,7 +288,9 @@ def from_gram(gram: FloatArray, domain: Domain, loss: Loss = SQUARED) -> Quadrat
     For a loss of labels the first of them must be the number of records, exactly: scaled labels are exactly -1 and 1.
     """
     if gram.ndim < 2 or gram.shape[-2:] != (domain.p + 1, domain.p + 1):
-        raise InputError(f"gram has shape {gram.shape}, and the domain {domain.p} columns: match them, {domain.p + 1} each")
+        raise InputError(
+            f"gram has shape {gram.shape}, and the domain {domain.p} columns: match them, {domain.p + 1} each"
+        )
     M, v = loss.square * gram[..., 1:, 1:], loss.cross * gram[..., 0, 1:]
     return Quadratic(M, v, loss.constant * gram[..., 0, 0], domain, loss)
 

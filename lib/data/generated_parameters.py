@@ -33,8 +33,8 @@ def document() -> dict[str, Any]:
     return loaded
 
 
-@cache
 @checked
+@cache
 def parameters(country: Country) -> Any:
     """Return the parameters of one country by stage and name, age curves as arrays indexed by age.
 

@@ -112,8 +112,8 @@ class Claim:
         ]
 
 
-@cache
 @checked
+@cache
 def load(path: Path = CLAIMS) -> dict[str, Claim]:
     """Return all claims by id.
 

@@ -140,6 +140,11 @@ def small():
     return grid.Grid(domain.Box([-1.0], [1.0], (0.0, 1.0)), (3, 2), (False, True))
 
 
+def labelled():
+    limits = domain.Box([-1.0], [1.0], (0.0, 1.0))
+    return histogram.count([[0.1], [0.2], [-0.9]], [1.0, 1.0, 0.0], grid.partition(limits, 3, response=2))
+
+
 def counted():
     return histogram.count([[0.1], [0.2], [-0.9]], [1.0, 1.0, 0.0], small())
 
@@ -248,7 +253,14 @@ PARTITION = {"partition": partition, "epsilons": lambda: np.ones(1), "rng": lamb
 LABELLED = {"theta": lambda: np.ones(2), "Z": X, "y": labels}
 LOGISTIC = {"blocks": lambda: newton.blocked(X(), labels(), np.ones(8)), "p": 2}
 RECIPE = {"self": lambda: fm_recipes.PAPER}
-KEYS = ["self"]
+
+
+def corner():
+    return fm_recipes.PAPER.domain([-1.0, -1.0], [1.0, 1.0], (-1.0, 1.0))
+
+
+def cornered():
+    return objective.linear(X(), y(), corner())
 
 
 def calls():
@@ -335,7 +347,6 @@ def pipeline():
     yield newton.newton, LOGISTIC
     yield newton.descend, {"sums": lambda: newton.over(newton.blocked(X(), labels(), np.ones(8))), "p": 2}
     yield newton.over, {"blocks": lambda: newton.blocked(X(), labels(), np.ones(8))}
-    yield newton.pointwise, {"z": lambda: np.ones(2)}
     yield objective.Loss, {"square": 1.0, "cross": -2.0, "constant": 1.0}
     yield objective.Quadratic, {"M": lambda: np.eye(2), "v": lambda: np.ones(2), "c": lambda: np.array(0.0)}
     yield objective.Quadratic.sum, {"self": lambda: linear()[None]}
@@ -368,7 +379,16 @@ def pipeline():
     yield solve.Program, {"p": 2}
     yield solve.Program.solve, {"self": lambda: program(), "objective": bowl}
     yield stream.lazy, {"value": X}
-    yield stream.add_up, {"function": lambda: total, "X": lambda: da.from_array(X()), "y": lambda: da.from_array(y()), "d": 2, "size": 1}
+    yield (
+        stream.add_up,
+        {
+            "function": lambda: total,
+            "X": lambda: da.from_array(X()),
+            "y": lambda: da.from_array(y()),
+            "d": 2,
+            "size": 1,
+        },
+    )
     yield stream.parquet, {"folder": nowhere, "predictors": lambda: ["a"], "response": "y"}
     yield surrogates.even, {"z": lambda: np.ones(2)}
     yield surrogates.remainder, {"z": lambda: np.ones(2)}
@@ -401,9 +421,8 @@ def mechanisms():
     yield budget_split.share, {"p": 2}
     yield budget_split.dpba, study
     yield budget_split.dpc, {**study, "sensitive": lambda: [0], "share": "exact"}
-    relevance = {"relevance": lambda: np.ones(2), "scales": scales, "ledger": ledger}
-    yield budget_split.Relevance, relevance
-    yield budget_split.privr, {"objective": linear, "epsilon": 1.0}
+    for sensitivities in ("tight", "printed"):
+        yield budget_split.privr, {"objective": linear, "epsilon": 1.0, "sensitivity": sensitivities}
     yield budget_split.first_order, {"objective": linear}
     yield chi_square.delta, {"epsilon": 1.0, "freedom": 43.0, "shift": 1.0}
     yield chi_square.largest_shift, {"epsilon": 1.0, "delta": 1e-6, "freedom": 43.0}
@@ -411,7 +430,6 @@ def mechanisms():
     yield chi_square.replaced, {"epsilon": 1.0, "freedom": 43.0, "shift": 1.0}
     yield chi_square.halved, {"epsilon": 1.0, "delta": 1e-6}
     codes = {"grid": small, "codes": lambda: counted().codes}
-    yield filter_priority.Summary, {**codes, "weights": lambda: np.ones(2), "ledger": ledger}
     yield filter_priority.Summary.blocks, {"self": summary}
     yield filter_priority.passing, {"alpha": 0.5, "level": 2}
     yield filter_priority.filter_level, {"cells": 100, "size": 10, "alpha": 0.5}
@@ -423,9 +441,9 @@ def mechanisms():
     limits = {"lower": lambda: [0.0, 0.0], "upper": lambda: [1.0, 1.0], "response": (0.0, 1.0)}
     yield fm_recipes.Recipe.domain, {**RECIPE, **limits}
     yield fm_recipes.Recipe.sensitivity, {**RECIPE, "p": 2}
-    yield fm_recipes.Recipe.scales, {**RECIPE, "domain": box, "epsilon": 1.0}
+    yield fm_recipes.Recipe.scales, {**RECIPE, "domain": corner, "epsilon": 1.0}
     yield fm_recipes.Recipe.repaired, {**RECIPE, "noisy": bowl, "scales": scales}
-    yield fm_recipes.Recipe.fit, {**RECIPE, "objective": linear, "epsilon": 10.0, "random_state": 1}
+    yield fm_recipes.Recipe.fit, {**RECIPE, "objective": cornered, "epsilon": 10.0, "random_state": 1}
     yield fm_recipes.path, {}
     yield fm_recipes.changed, {"recipe": lambda: fm_recipes.PAPER, "change": "ridge of 5 deviations"}
     yield grid.bandwidth, {"n": 100, "dimensions": 2}
@@ -434,21 +452,13 @@ def mechanisms():
     inside = {"X": lambda: [[0.1], [0.5]], "y": lambda: [0.0, 1.0]}
     yield grid.Grid.codes, {"self": small, **inside}
     yield grid.Grid.points, {"self": small, "codes": lambda: [0, 1]}
-    yield grid.Grid.values, {"self": small, "codes": lambda: np.array([0, 1])}
-    yield grid.Grid.records, {"self": small, "columns": lambda: [np.ones(2), np.ones(2)]}
     yield grid.partition, {"domain": lambda: small().domain, "cells": 3}
     yield histogram.Histogram, {**codes, "counts": lambda: counted().counts}
     yield histogram.count, {**inside, "grid": small}
     yield histogram.tally, codes
     yield histogram.Cells.objective, {"self": noisy}
-    yield histogram.Cells.logistic, {"self": noisy}
+    yield histogram.Cells.logistic, {"self": lambda: histogram.dpme(labelled(), 1.0, 1), "ridge": 0.1}
     yield histogram.Cells.moments, {"self": summary}
-    weights = {"weights": lambda: np.ones((2, 1))}
-    part = {"rows": lambda: np.array([[-1.0, 0.0], [1.0, 0.0]]), "inside": lambda: np.array([[0.0, 2.0]]), **weights}
-    yield histogram.Part, part
-    for name in ("gram", "total"):
-        yield getattr(histogram.Part, name), {"self": lambda: histogram.Part(*(f() for f in part.values())), **weights}
-    yield histogram.NoisyGrid, {"grid": small, "slabs": lambda: lambda: iter([]), "ledger": ledger}
     for name in ("blocks", "moments"):
         yield getattr(histogram.NoisyGrid, name), {"self": noisy}
     yield histogram.dpme, {"histogram": counted, "epsilon": 1.0, **paid_for}
@@ -456,9 +466,7 @@ def mechanisms():
     yield histogram.spent, {"histogram": counted, **words}
     none = irls_laws.NoNoise
     yield irls.Plan, {"domain": ball, "cap": 1.0, "iterations": 1, "first": lambda: none(), "second": lambda: none()}
-    yield irls.Fit, {"path": lambda: np.zeros((2, 2)), "domain": ball, "ledger": ledger}
     yield irls.irls, {"X": X, "y": y, "plan": plan}
-    yield irls.follow, {"plan": plan, "table": table, "rng": lambda: np.random.default_rng(0)}
     yield irls.lifted, {"first": lambda: np.ones(2), "second": lambda: np.eye(2), "floor": 1.0}
     yield irls.exact, PLAN
     yield irls.gaussian, {**PLAN, "rho": 0.5}
@@ -515,7 +523,6 @@ def attacks():
     yield attribute.Attribute.without_prior, {"self": bit}
     yield attribute.rows_of, {"X": bits, "attributes": lambda: (bit(),)}
     yield attribute.distribution, {"prior": lambda: [1.0, 3.0], "k": 2}
-    yield audit.Pair, {"record": lambda: np.ones(3), "other": lambda: np.ones(3), "loss": 1.0}
     yield audit.worst_pair, {"scales": scales, "domain": box, "restarts": 2, "steps": 2}
     yield audit.log_ratio, {"output": linear, "one": linear, "other": linear, "scales": scales}
     yield inversion.gaussian_error, {"rss": 2.0, "n": 8, "p": 2}
@@ -564,8 +571,6 @@ def sweeps():
     yield row_methods.filter_priority, {}
     yield scores.check_metrics, {"metrics": lambda: ["mse"]}
     yield scores.needs_labels, {"methods": lambda: [plain()], "metrics": lambda: ["mse"]}
-    keys = {"keys": dict, "theta": lambda: np.zeros((1, 1, 2)), "group": 0, "metrics": lambda: ["mse"]}
-    yield scores.Fit, {"partition": partition, **keys}
     yield scores.scored, {"fits": lambda: [fitted()]}
     yield scores.of_labels, LABELLED
     yield scores.auc, LABELLED
@@ -712,12 +717,49 @@ def some_lines():
 def panels():
     return [zhang.Panel(people(), some_lines(), [1.0])]
 
+
 # What an error may call an argument instead of its name.
 ALIASES = {
     "amount": ("ridge",),
+    "rng": ("random_state",),
+    "beta": ("split",),
+    "quadratic": ("beta",),
+    "linear": ("beta",),
+    "codes": ("count",),
+    "counts": ("count",),
+    "exact": ("marks",),
+    "cells": ("cell",),
+    "share": ("scale of the noise", "epsilon"),
+    "shift": ("delta",),
+    "iterations": ("delta",),
+    "delta": ("scale",),
+    "first": ("second",),
+    "prior": ("share",),
+    "sensitive": ("attribute", "value"),
+    "weights": ("loss",),
+    "grid": ("X has", "domain"),
     "scales": ("noise", "coefficient", "law", "epsilon", "M, v", "objective", "domain"),
     "law": ("noise", "scales"),
     "predictors": ("columns are",),
     "response": ("columns are",),
     "loss": ("no paper prints", "sensitivity"),
 }
+
+# No calls: what a function of ours returns, which nobody else makes; inner steps on what their callers have checked.
+EXEMPT = dict.fromkeys(
+    (
+        "dpreg.mechanisms.budget_split.Relevance", "dpreg.mechanisms.filter_priority.Summary",
+        "dpreg.mechanisms.irls.Fit", "dpreg.mechanisms.histogram.NoisyGrid", "dpreg.attacks.audit.Pair",
+        "dpreg.mechanisms.histogram.Part", "dpreg.sweeps.scores.Fit",
+    ),
+    "what a function returns",
+) | dict.fromkeys(
+    (
+        "dpreg.mechanisms.irls.follow", "dpreg.mechanisms.grid.Grid.values", "dpreg.mechanisms.grid.Grid.records",
+        "dpreg.mechanisms.histogram.Part.gram", "dpreg.mechanisms.histogram.Part.total",
+        "dpreg.pipeline.newton.pointwise", "dpreg.pipeline.bounds.apart", "dpreg.pipeline.domain.Domain.clip",
+        "dpreg.pipeline.domain.Box.clip", "dpreg.pipeline.domain.Ball.clip", "dpreg.pipeline.domain.Domain.scale_block",
+        "lib.data.generated_income.income", "lib.data.ipums_files.data", "lib.data.ipums_files.records",
+    ),
+    "an inner step, on numbers that its callers have checked",
+)  # fmt: skip

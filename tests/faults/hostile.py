@@ -57,6 +57,14 @@ class Loud:
 
 
 BOX = Box([-1.0, -1.0], [1.0, 1.0], (-1.0, 1.0))
+
+
+def odd():
+    """An objective whose loss no paper prints."""
+    loss = objective.Loss(0.1, -0.5, 0.7, labels=True)
+    return objective.Quadratic(np.eye(2), np.ones(2), np.array(8.0), BOX, loss)
+
+
 NAN, INF = math.nan, math.inf
 # As what a value may be taken; "object" is for arguments of a class, where the class decides.
 FLAGS, WHOLE, FLOATS, ARRAYS = (
@@ -210,6 +218,7 @@ VALUES = {
     "Quadratic": lambda: objective.Quadratic(np.eye(2), np.ones(2), np.array(0.0)),
     "stacked Quadratic": lambda: objective.Quadratic(np.eye(2), np.ones(2), np.array(0.0))[None],
     "saddle": lambda: objective.Quadratic(np.diag([1.0, -1.0]), np.ones(2), np.array(0.0)),
+    "objective of an odd loss": odd,
     "Penalty": lambda: Penalty(1.0, 0.5),
     "Loss": lambda: objective.Loss(1e300, 1.0, 1.0),
     "Model": lambda: Model(0.0, np.ones(2)),
