@@ -20,6 +20,7 @@ import numpy as np
 from dpreg import checks
 from dpreg.checks import InputError
 
+REPEATS = 10**6  # of what takes milliseconds at least
 F = TypeVar("F", bound=Callable[..., Any])
 Check = Callable[[Any, str], Any]
 
@@ -72,7 +73,7 @@ def checked(function: F) -> F:
         known.append(True)
         hints = typing.get_type_hints(inner, {**inner.__globals__, **WORDS})
         for name, parameter in inspect.signature(function).parameters.items():
-            rule = NAMES.get(name) or (_rule(hints[name]) if name in hints else None)
+            rule = _named_rule(name, hints[name]) if name in hints else None
             if parameter.kind is parameter.VAR_POSITIONAL:
                 rest[0] = rule
             elif parameter.kind is not parameter.VAR_KEYWORD:
@@ -98,6 +99,10 @@ def checked(function: F) -> F:
         return function(*given, **kwargs)
 
     return cast(F, wrapper)
+
+
+def _named_rule(name: str, hint: Any) -> Check | None:
+    return NAMES[name] if name in NAMES and (hint is int or typing.get_origin(hint) is tuple) else _rule(hint)
 
 
 def _sparing(rule: Check, default: Any) -> Check:
@@ -214,6 +219,8 @@ def _mapping(element: Check | None, value: Any, name: str) -> Any:
 # One word for one thing: what these are, they are in every function.
 NAMES: dict[str, Check] = {
     "p": lambda value, name: checks.count(value, name, most=checks.WIDE),
+    "jobs": checks.jobs,
+    "repeats": lambda value, name: checks.count(value, name, most=REPEATS),
     "shape": checks.shape,
     "draws": checks.shape,
 }

@@ -12,6 +12,7 @@ import importlib
 import math
 import numbers
 import warnings
+from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -19,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
 Neighbours = Literal["replace", "add_remove"]
+WORKERS = 10_000
 HELD = 10**8  # numbers in an array that is made up: a gigabyte
 LARGE = 1e150  # of what is squared
 WIDE = 10_000  # columns: a matrix of so many fills a gigabyte
@@ -168,6 +170,15 @@ def whole(value: Any, name: str) -> int:
     """Return `value` as an integer of any sign; truth values and spans of time are none."""
     if isinstance(value, bool | np.timedelta64) or not isinstance(value, int | np.integer):
         raise InputError(f"{name} is {shown(value)}: give a whole number")
+    if abs(int(value)) >= 2**63:
+        raise InputError(f"{name} is {shown(value)}: give a whole number that fits into 64 bits")
+    return int(value)
+
+
+def jobs(value: Any, name: str) -> int:
+    """Return how many workers to start, or, below zero, how many processors to spare but one, as joblib has it."""
+    if not 0 < abs(whole(value, name)) <= WORKERS:
+        raise InputError(f"{name} is {shown(value)}: give a number from 1 to {WORKERS}, or -1 for all processors")
     return int(value)
 
 
@@ -308,6 +319,14 @@ def rows(X: Any, y: Any, d: int | None = None, *, least: int = 0) -> tuple[NDArr
     shapes(X, y, d)
     enough(X, least)
     return X, y
+
+
+def has(frame: Any, columns: Sequence[Any], name: str) -> None:
+    """Raise `InputError` unless a data frame has these columns, each once."""
+    found = list(frame.columns)
+    for column in columns:
+        if found.count(column) != 1:
+            raise InputError(f"{name} has no column {shown(column)}, or several: give one of {shown(found)}")
 
 
 def enough(X: Any, least: int = 2) -> None:

@@ -72,7 +72,7 @@ class Attribute:
         match = (rows[:, None, list(self.columns)] == self.values).all(axis=-1)
         if (lost := ~match.any(axis=1)).any():
             found = rows[int(lost.argmax()), list(self.columns)].tolist()
-            raise InputError(f"a record has the value {found}: add it to the values, or drop the record")
+            raise InputError(f"a record of X has the value {found}: add it to the values, or drop the record")
         return np.asarray(match.argmax(axis=1))
 
     @checked
@@ -113,6 +113,7 @@ def distribution(prior: ArrayLike, k: int) -> FloatArray:
     >>> distribution([1, 3], 2).tolist()
     [0.25, 0.75]
     """
+    checks.count(k, "k")
     shares = checks.reals(checks.vector(prior, "prior"), "prior")
     if len(shares) != k or (shares < 0).any() or not shares.sum() > 0:
         raise InputError(f"prior is {shares.tolist()}: give {k} shares of at least zero, not all of them zero")

@@ -129,6 +129,9 @@ def log_ratio(output: Quadratic, one: Quadratic, other: Quadratic, scales: Scale
     >>> round(float(log_ratio(f, f, g, functional(box, 1.0, convention="monomial"))), 12)
     1.0
     """
+    for name, f in (("output", output), ("one", one), ("other", other)):
+        if f.p != scales.p:
+            raise InputError(f"scales have {scales.p} columns and {name} has {f.p}: match them")
     used = np.ones_like(scales.M) if scales.ordered else np.triu(np.ones_like(scales.M))
     quadratic = _log_ratio(output.M, one.M, other.M, scales.M) * used
     loss = quadratic.sum(axis=(-1, -2)) + _log_ratio(output.v, one.v, other.v, scales.v).sum(axis=-1)

@@ -51,7 +51,7 @@ def gaussian_error(rss: ArrayLike, n: int, p: int) -> Error:
     [[-2.0]]
     """
     if checks.count(n, "n") <= checks.count(p, "p"):
-        raise InputError(f"there are {n} records for {p} coefficients: give more records")
+        raise InputError(f"n is {n}, for {p} coefficients: give more records")
     variance = np.asarray(checks.numeric(rss, "rss"), dtype=np.float64) / (n - p)
     if not ((variance > 0) & np.isfinite(variance)).all():
         raise InputError("rss is not finite and above zero, so the error has no law: give that of a model with errors")
@@ -85,7 +85,7 @@ def confusion_error(y: ArrayLike, predicted: ArrayLike, smoothing: float = 1.0) 
     for name, labels in (("y", target), ("predicted", fitted)):
         if (bad := (labels != 0) & (labels != 1)).any():
             raise InputError(f"{name} holds {labels[bad][0]:g}: give labels 0 and 1 only")
-    checks.positive(smoothing, "smoothing")
+    checks.within_reach(checks.positive(smoothing, "smoothing"), "smoothing")
     hit, one, positives, n = (fitted * target).sum(-1), fitted.sum(-1), target.sum(), len(target)
     counts = np.stack([n - positives - one + hit, one - hit, positives - hit, hit], axis=-1) + smoothing
     table = counts.reshape(*counts.shape[:-1], 2, 2)  # (label, prediction)
@@ -234,7 +234,10 @@ def guess_without_model(
     checks.instance(sensitive, Attribute, "sensitive")
     if not hasattr(classifier, "fit"):
         raise InputError(f"classifier is of type {type(classifier).__name__}: give a scikit-learn classifier")
-    known, targets = rows_of(public_X, sensitive), rows_of(X, sensitive)
+    known, targets = rows_of(checks.reals(public_X, "public_X"), sensitive), rows_of(X, sensitive)
+    for name, rows, responses in (("public_y", known, public_y), ("y", targets, y)):
+        if len(checks.vector(responses, name)) != len(rows):
+            raise InputError(f"{name} has {len(np.asarray(responses))} entries for {len(rows)} records: give one each")
     if known.shape[1] != targets.shape[1]:
         raise InputError(f"public records have {known.shape[1]} columns and targets {targets.shape[1]}: match them")
     seen = [np.column_stack([np.delete(A, sensitive.columns, axis=1), b]) for A, b in ((known, public_y), (targets, y))]
@@ -292,6 +295,8 @@ def accuracy_bound(prior: ArrayLike, epsilon: float) -> FloatArray:
     (0.75, 0.9)
     """
     p = np.asarray(checks.numeric(prior, "prior"), dtype=np.float64)
+    if not p.size:
+        raise InputError(f"prior has shape {p.shape}: give at least one share")
     p = np.apply_along_axis(distribution, -1, p, p.shape[-1]) if p.ndim > 1 else distribution(p, p.size)
     others = np.arange(p.shape[-1]) * math.exp(-checks.positive(epsilon, "epsilon"))
     return np.asarray((np.cumsum(-np.sort(-p, axis=-1), axis=-1) / (1 + others)).max(axis=-1))

@@ -315,7 +315,7 @@ def privr(
     if domain is None or objective.batch:
         raise InputError("the objective has no domain or is a stack: give what objective.linear returns")
     change = certify(Scales(np.full((p, p), math.inf), np.ones(p)), domain, neighbours, loss)
-    scale = change / (share * epsilon)
+    scale = change / checks.within_reach(share * epsilon, "share times epsilon")
     printed = None if sensitivity == "tight" else sum(parts(p, loss))  # before anything is paid for
     spend = Spend("relevances", "Laplace", neighbours, "L1", change, scale, change / scale, caveat=domain.caveat)
     drawn, ledger = pay(spend, lambda state: noise.laplace(scale, (p,), state), random_state, budget)

@@ -113,7 +113,7 @@ def sensitivities(domain: Domain, cap: float, neighbours: Neighbours = "replace"
     """
     checks.instance(domain, Ball, "domain")
     p, square, reach = domain.p, 1.0 + domain.intercept, math.sqrt(domain.d) + domain.intercept
-    row = checks.positive(cap, "cap") * square
+    row = checks.within_reach(checks.positive(cap, "cap"), "cap") * square
     triangle = cap * (reach**2 + square) / 2
     if checks.neighbours(neighbours) == "add_remove":
         return Sensitivities(cap * reach, cap * math.sqrt(square), triangle, row, row, row)

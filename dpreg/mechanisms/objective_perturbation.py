@@ -73,6 +73,7 @@ def objective_perturbation(
     epsilon = checks.budget(epsilon)
     if not 0 < checks.finite(share, "share") < 1:
         raise InputError(f"share is {share:g}: give a number between 0 and 1")
+    checks.within_reach(share * epsilon, "share times epsilon")
     checks.instance(domain, (Box, Ball), "domain")
     target = np.asarray(checks.numeric(y, "y"))
     check_labels(target, domain)

@@ -105,7 +105,10 @@ class WishartDifference(Law):
     @checked
     def times(self, factor: ArrayLike) -> WishartDifference:
         """Return the noise multiplied by a number, or stacked along the shape of an array of numbers."""
-        spread = self.spread * np.asarray(factor, dtype=np.float64)
+        f = checks.reals(factor, "factor")
+        if not (f > 0).all():
+            raise InputError("factor holds a number that is not above zero: give positive numbers")
+        spread = self.spread * f
         return WishartDifference(self.weights, spread, self.public_count, self.loss)
 
     @checked

@@ -260,6 +260,9 @@ def summarise(
         half = 0.5 / np.sqrt(len(values))
         return float(np.ptp(values.quantile([max(0.0, 0.5 - half), min(1.0, 0.5 + half)])) / 2)
 
+    if not by:
+        raise InputError("by is empty: give some of the frame's columns")
+    checks.has(frame, ["value"], "frame")
     if missing := [name for name in by if name not in frame]:
         raise InputError(f"by is {list(by)}, but the frame has no column {missing[0]!r}: give some of its columns")
     groups = frame.groupby(list(by), sort=False)["value"]

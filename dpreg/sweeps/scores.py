@@ -151,7 +151,7 @@ def auc(theta: ArrayLike, Z: ArrayLike, y: ArrayLike) -> FloatArray:
     [1.0, 0.0, 0.5]
     """
     rows, labels = logistic.records(Z, y)
-    t = np.asarray(checks.numeric(theta, "theta"), dtype=np.float64)
+    t = checks.reals(theta, "theta")
     if t.ndim == 0 or t.shape[-1] != rows.shape[1]:
         raise InputError(f"theta has shape {t.shape}: give {rows.shape[1]} entries on its last axis")
     ones = int((labels == 1).sum())

@@ -63,6 +63,8 @@ def _labels(file: Path) -> Labels:
 @checked
 def meanings(labels: Labels, name: str, file: str) -> dict[int, str]:
     """Return the label of every code of a variable, or raise `DataError` if a code is no number or has two labels."""
+    if name not in labels:
+        raise DataError(f"labels of {file} have no name {name!r}: choose one of {', '.join(labels)}")
     found: dict[int, str] = {}
     for code, label in labels[name]:
         try:

@@ -161,7 +161,7 @@ def check(claim_id: str, **found: Any) -> None:
     """
     claims = load()
     if claim_id not in claims:
-        raise InputError(f"there is no claim {claim_id!r}: add it to book/verdicts/claims/")
+        raise InputError(f"claim_id: there is no claim {str(claim_id)!r}: add it to book/verdicts/claims/")
     claim = claims[claim_id]
     wrong = claim.differences(found)
     if wrong and os.environ.get("CENSUS_EXTRACTS"):

@@ -17,15 +17,18 @@ from matplotlib.collections import FillBetweenPolyCollection
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
+from numpy.typing import ArrayLike
 
 from dpreg import checks
 from dpreg.arguments import checked
+from dpreg.checks import InputError
 
 # Okabe and Ito's palette, told apart in any colour vision; markers and dashes carry the same difference in grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 
+PANELS = 20  # of a figure: more are too narrow to be read
 BOX = "box"  # mark of the lines that make up box plots: `drawn` reads them together
 PARTS = ("boxes", "medians", "caps", "fliers")
 
@@ -60,6 +63,8 @@ def figure(columns: int = 1, *, height: float = 4.2, share_y: bool = False) -> t
     >>> len(axes)
     2
     """
+    checks.count(columns, "columns", most=PANELS)
+    checks.within_reach(checks.positive(height, "height"), "height", 100.0)
     # Not rc_context: a notebook's backend turns interactive with the first figure, the context would undo that when it
     # ends, and every later figure would stay unseen.
     plt.style.use(["default", STYLE])
@@ -133,6 +138,9 @@ def series(
     >>> numbers(axes).to_dict("list")["FM"]
     [3.0, 2.0]
     """
+    checks.has(summary, ["method"], "summary")
+    for name, column in (("x", x), ("value", value)):
+        checks.has(summary, [column, *(["low", "high"] if column == "median" else [])], name)
     for index, (method, part) in enumerate(summary.groupby("method", sort=False)):
         look = style(index)
         if np.isinf(part[x]).all():
@@ -188,6 +196,8 @@ def panels(
     >>> [(axis.get_title(), axis.get_xlabel(), axis.get_ylabel()) for axis in axes]
     [('US', 'rate', 'error'), ('Brazil', 'rate', '')]
     """
+    if len(axes) != len(summaries):
+        raise InputError(f"there are {len(axes)} axes and {len(summaries)} summaries: give one for each")
     for axis, (title, summary) in zip(axes, summaries.items(), strict=True):
         series(axis, summary, x=x, value=value, xlabel=x, log=log)
         if x == "epsilon":
@@ -198,7 +208,7 @@ def panels(
 
 
 @checked
-def curves(axes: Axes, x: object, series: dict[str, object], *, xlabel: str, ylabel: str) -> None:
+def curves(axes: Axes, x: ArrayLike, series: dict[str, ArrayLike], *, xlabel: str, ylabel: str) -> None:
     """Draw several functions of one variable, told apart by colour and dash.
 
     Parameters
@@ -209,6 +219,8 @@ def curves(axes: Axes, x: object, series: dict[str, object], *, xlabel: str, yla
     xlabel, ylabel : str
     """
     for index, (label, values) in enumerate(series.items()):
+        if np.ndim(x) != 1 or np.shape(values) != np.shape(x):
+            raise InputError(f"x has shape {np.shape(x)} and {label!r} of series {np.shape(values)}: match them")
         look = style(index)
         axes.plot(np.asarray(x), np.asarray(values), label=label, color=look["color"], linestyle=look["linestyle"])
     axes.set_xlabel(xlabel)
@@ -234,6 +246,7 @@ def legend(figure: Figure, columns: int = 3) -> None:
     >>> [text.get_text() for text in fig.legends[0].get_texts()], panels[0].get_legend()
     (['FM'], None)
     """
+    checks.count(columns, "columns", most=PANELS)
     named: dict[str, Artist] = {}
     for panel in figure.axes:
         if own := panel.get_legend():
@@ -266,7 +279,7 @@ def drawn(axes: Axes, points: int = 6) -> pd.DataFrame:
     >>> drawn(axes)["y"].tolist()
     [2.0, 3.0]
     """
-    checks.count(points, "points", 2)
+    checks.count(points, "points", 2, 10_000)
     rows: list[tuple[str, float, float]] = []
     for line in (line for line in axes.lines if line.get_gid() != BOX):
         rows += _sampled(str(line.get_label()), np.asarray(line.get_xdata()), np.asarray(line.get_ydata()), points)
@@ -345,6 +358,9 @@ def boxes(axes: Axes, frame: pd.DataFrame, *, label: str = "test RMSE") -> None:
     >>> numbers(axes)[["median", "outliers", "largest"]].values.tolist()
     [[3.0, 1.0, 90.0]]
     """
+    checks.has(frame, ["epsilon", "value"], "frame")
+    if frame.empty:
+        raise InputError("frame has no rows: give at least one value")
     groups = dict(list(frame.groupby("epsilon")["value"]))
     grid = np.array(list(groups))
     look = {"color": COLOURS[0]}
@@ -379,6 +395,7 @@ def outliers(values: pd.Series) -> int:
     >>> outliers(pd.Series([1.0, 2.0, 3.0, 4.0, 90.0]))
     1
     """
+    checks.reals(values, "values")
     return len(boxplot_stats(values.to_numpy())[0]["fliers"])
 
 

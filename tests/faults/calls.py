@@ -1,5 +1,6 @@
 """A valid call of every public function, class and method: fresh arguments each time, small enough to be fast."""
 
+import functools
 import tempfile
 from functools import cache, partial
 from pathlib import Path
@@ -208,13 +209,14 @@ def lines():
     return pd.DataFrame({"method": "m", "epsilon": [0.1, 1.0], **part})
 
 
+@cache
 def axes():
-    return plot.figure()[1][0]
+    return plot.figure()[1][0]  # one for all: making them takes longer than drawing
 
 
 @cache
 def panel_with_a_line():
-    panel = axes()
+    panel = plot.figure()[1][0]
     plot.curves(panel, [0, 1], {"a": [1.0, 2.0]}, xlabel="x", ylabel="y")
     return panel
 
@@ -553,43 +555,17 @@ def sweeps():
     yield measures.roc_curve, {**LABELLED, "rates": lambda: [0.0, 0.5]}
     yield methods.Method, {"name": "m", "fit": lambda: fit_moments}
     yield methods.RowMethod, {"name": "m", "fit": lambda: fit}
-    yield methods.Method.coefficients, {"self": moments_method, **PARTITION}
-    yield methods.RowMethod.coefficients, {"self": rows_method, **PARTITION}
-    yield methods.Method.takes_part, {"self": moments_method, "repeat": 1}
-    yield methods.RowMethod.takes_part, {"self": rows_method, "repeat": 1}
     yield methods.check_methods, {"methods": lambda: [plain()]}
-    yield methods.plan, {"methods": lambda: [plain()], "repeats": 2}
-    parts = {"results": lambda: [[[{"value": np.ones(1)}]]]}
-    yield methods.gathered, {"tasks": lambda: [(0, [0])], **parts}
-    yield methods.frame, {"parts": lambda: [{"value": np.ones(1)}]}
-    root = {"root": lambda: np.random.SeedSequence(0), "repeat": 0}
-    yield methods.fitted, {"partition": partition, "methods": lambda: [plain()], "epsilons": lambda: np.ones(1), **root}
-    yield methods.method_generator, {**root, "method": plain}
     yield row_methods.logistic_regression, {}
     yield row_methods.objective_perturbation, {}
     yield row_methods.dpme, {}
     yield row_methods.filter_priority, {}
     yield scores.check_metrics, {"metrics": lambda: ["mse"]}
-    yield scores.needs_labels, {"methods": lambda: [plain()], "metrics": lambda: ["mse"]}
-    yield scores.scored, {"fits": lambda: [fitted()]}
     yield scores.of_labels, LABELLED
     yield scores.auc, LABELLED
     for protocol in (splits.CrossValidation, splits.Holdout):
         yield protocol, {}
-        rng = {"n": 10, "rng": lambda: np.random.default_rng(0)}
-        yield protocol.labels, {"self": lambda protocol=protocol: protocol(1), **rng}
-    known = {"X": X, "y": y, "table": lambda: box().table(X(), y()), "domain": box}
-    folds = {"labels": lambda: np.array([0, 1] * 4, dtype=np.int16)}
-    yield splits.Partition, {**known, **folds, "tested": (0,)}
-    yield splits.Partition.train, {"self": partition}
-    for name in ("training", "training_rows"):
-        yield getattr(splits.Partition, name), {"self": partition}
-    yield splits.Partition.on_test_rows, {"self": partition, "theta": lambda: np.ones(2)}
     protocol = {"protocol": lambda: splits.Holdout(1)}
-    yield splits.draw, {**known, **protocol, "rng": lambda: np.random.default_rng(0)}
-    yield splits.totals, {"table": table, **protocol}
-    yield splits.fold_moments, {"table": table, **folds, "folds": 2, "domain": box}
-    yield splits.fold_grams, {"table": table, **folds, "folds": 2}
     yield (
         views.View,
         {"domain": box, "methods": lambda: [plain()], "epsilons": lambda: [1.0], "columns": lambda: [0, 1]},
@@ -602,8 +578,8 @@ def estimators():
     chosen = {"X": X, "y": y, "domain": box, "alpha": 1.0, "grid": (0.1, 1.0), "folds": 2}
     yield nonprivate.choose_penalty, chosen
     yield private.public_set, {"bounds": box}
-    yield private.PrivateLinearRegression, {"domain": box}
-    yield private.PrivateLogisticRegression, {"domain": label_box}
+    yield settled(private.PrivateLinearRegression, y), {"domain": box}
+    yield settled(private.PrivateLogisticRegression, labels), {"domain": label_box}
     yield private.PrivateLinearRegression.fit, {"self": lambda: private.PrivateLinearRegression(box()), "X": X, "y": y}
     model = lambda: private.PrivateLogisticRegression(label_box())  # noqa: E731
     yield private.PrivateLogisticRegression.fit, {"self": model, "X": X, "y": labels}
@@ -614,8 +590,13 @@ def estimators():
         yield getattr(private.PrivateLogisticRegression, name), {"self": made, "X": X}
 
 
-def settings(estimator):
-    """The settings of an estimator, which its fit checks."""
+def settled(kind, response):
+    """The settings of an estimator are checked when it is fitted: so a call of its class is a fit."""
+
+    def fitted(**settings):
+        return kind(**settings).fit(X(), response()).coef_
+
+    return functools.wraps(kind, updated=())(fitted)
 
 
 def library():
@@ -647,25 +628,25 @@ def library():
     yield claims.Claim, {**fields, "chapter": "a/b", "test": "", "values": lambda: {"a": 1}}
     yield claims.Claim.differences, {"self": claim, "found": lambda: {"a": 1}}
     yield claims.load, {}
-    yield claims.check, {"claim_id": "FM-D", "found": lambda: {"a": 1}}
+    yield claims.check, {"claim_id": "FM-D", "found": lambda: {"printed": 8, "tight": 4}}
     yield claims.Table, {"claims": lambda: [claim()]}
-    yield claims.box, {"chapter": "linear"}
-    yield claims.outcomes, {"chapter": "linear"}
+    yield claims.box, {"chapter": "mechanisms/linear"}
+    yield claims.outcomes, {"chapter": "mechanisms/linear"}
     yield claims.settled, {"paper": "001"}
     yield claims.counts, {}
     yield plot.figure, {}
     yield plot.style, {"index": 1}
-    yield plot.bands, {"axes": axes, "summary": lines}
-    yield plot.series, {"axes": axes, "summary": lines, "x": "epsilon"}
+    yield plot.bands, {"axes": lambda: axes(), "summary": lines}
+    yield plot.series, {"axes": lambda: axes(), "summary": lines, "x": "epsilon"}
     yield plot.panels, {"axes": lambda: [axes()], "summaries": lambda: {"US": lines()}}
     yield (
         plot.curves,
-        {"axes": axes, "x": lambda: [0, 1], "series": lambda: {"a": [1.0, 2.0]}, "xlabel": "", "ylabel": ""},
+        {"axes": lambda: axes(), "x": lambda: [0, 1], "series": lambda: {"a": [1.0, 2.0]}, "xlabel": "", "ylabel": ""},
     )
     yield plot.legend, {"figure": lambda: panel_with_a_line().figure}
     yield plot.drawn, {"axes": lambda: panel_with_a_line()}
     yield plot.numbers, {"axes": lambda: panel_with_a_line()}
-    yield plot.boxes, {"axes": axes, "frame": results}
+    yield plot.boxes, {"axes": lambda: axes(), "frame": results}
     yield plot.outliers, {"values": lambda: pd.Series([1.0, 2.0, 3.0, 90.0])}
     yield report.number, {"value": 1.0}
     yield report.table, {"frame": results}
@@ -685,7 +666,6 @@ def library():
     yield park_welling.disturbance, {"plan": plan, "square": 0.5}
     yield park_welling.predicted, {"plan": plan, "level": 1.0}
     yield park_welling.row_method, {"name": "m", "plan": plan}
-    yield park_welling.absolute, {"partition": partition, "theta": lambda: np.ones((1, 1, 2)), "rng": rng}
     yield timing.fit_times, {**{k: SWEEP[k] for k in ("methods", "X", "y", "domain")}, "runs": 1}
     yield timing.scikit_learn, {"solver": "lbfgs"}
     yield timing.newton, {}
@@ -722,6 +702,19 @@ def panels():
 ALIASES = {
     "amount": ("ridge",),
     "rng": ("random_state",),
+    "methods": ("method names",),
+    "epsilons": ("epsilon",),
+    "metrics": ("metric",),
+    "priors": ("prior",),
+    "high": ("band",),
+    "low": ("band",),
+    "noisy": ("release",),
+    "public_X": ("X", "public"),
+    "X": ("records", "columns", "targets"),
+    "Y": ("y has",),
+    "bounds": ("domain", "response", "lower", "upper"),
+    "theta": ("table",),
+    "columns": ("values",),
     "beta": ("split",),
     "quadratic": ("beta",),
     "linear": ("beta",),
@@ -737,12 +730,14 @@ ALIASES = {
     "prior": ("share",),
     "sensitive": ("attribute", "value"),
     "weights": ("loss",),
+    "domain": ("weights", "cells"),
+    "objective": ("recipe", "no paper prints"),
     "grid": ("X has", "domain"),
-    "scales": ("noise", "coefficient", "law", "epsilon", "M, v", "objective", "domain"),
+    "scales": ("amount", "change has scale", "noise", "coefficient", "law", "epsilon", "M, v", "objective", "domain"),
     "law": ("noise", "scales"),
     "predictors": ("columns are",),
     "response": ("columns are",),
-    "loss": ("no paper prints", "sensitivity"),
+    "loss": ("no paper prints", "sensitivity", "knows"),
 }
 
 # No calls: what a function of ours returns, which nobody else makes; inner steps on what their callers have checked.
@@ -759,7 +754,21 @@ EXEMPT = dict.fromkeys(
         "dpreg.mechanisms.histogram.Part.gram", "dpreg.mechanisms.histogram.Part.total",
         "dpreg.pipeline.newton.pointwise", "dpreg.pipeline.bounds.apart", "dpreg.pipeline.domain.Domain.clip",
         "dpreg.pipeline.domain.Box.clip", "dpreg.pipeline.domain.Ball.clip", "dpreg.pipeline.domain.Domain.scale_block",
+        "dpreg.sweeps.methods.Method.coefficients", "dpreg.sweeps.methods.RowMethod.coefficients",
+        "dpreg.sweeps.methods.Method.takes_part", "dpreg.sweeps.methods.RowMethod.takes_part",
+        "dpreg.sweeps.methods.plan", "dpreg.sweeps.methods.gathered", "dpreg.sweeps.methods.frame",
+        "dpreg.sweeps.methods.fitted", "dpreg.sweeps.methods.method_generator", "dpreg.sweeps.scores.needs_labels",
+        "dpreg.sweeps.scores.scored", "dpreg.sweeps.splits.CrossValidation.labels",
+        "dpreg.sweeps.splits.Holdout.labels", "dpreg.sweeps.splits.draw", "dpreg.sweeps.splits.totals",
+        "dpreg.sweeps.splits.fold_grams", "dpreg.sweeps.splits.Partition", "dpreg.sweeps.splits.fold_moments", "dpreg.sweeps.splits.Partition.train",
+        "dpreg.sweeps.splits.Partition.training", "dpreg.sweeps.splits.Partition.training_rows",
+        "dpreg.sweeps.splits.Partition.on_test_rows", "lib.papers.park_welling.absolute",
         "lib.data.generated_income.income", "lib.data.ipums_files.data", "lib.data.ipums_files.records",
     ),
     "an inner step, on numbers that its callers have checked",
 )  # fmt: skip
+
+# Values that an argument may have, and that would start processes: test_experiment does.
+VALID = {"jobs": {"2", "-1", "-5", "int8", "uint64"}}
+# These read files that are not here, and say so.
+NO_FILES = {"dpreg.pipeline.stream.parquet", "lib.data.ipums.heads", "lib.data.ipums_files.codebook"}

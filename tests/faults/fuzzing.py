@@ -174,7 +174,7 @@ class Judge:
             except TYPED as error:
                 if callable(value) and "function" in (accepted(found[name].annotation, function) or ()):
                     return None  # what the user's own function says or returns is the user's
-                return self.unhelpful(error, name) or self.charged(budgets)
+                return self.charged(budgets) or self.unhelpful(error, name)
             except Hang:
                 return "it counts one by one"
             except Exception as error:
@@ -201,4 +201,6 @@ class Judge:
     def silent(self, parameter, function, hostile, value):
         """Whether an answer took the value for what it is not."""
         kinds = accepted(parameter.annotation, function)
+        if kinds and "function" in kinds and callable(value):
+            return None
         return None if kinds is None or kinds & hostile.kinds else "a silent answer"

@@ -210,11 +210,11 @@ VALUES = {
     # objects of the project, where another is wanted
     "Box": lambda: BOX,
     "Ball": lambda: Ball([0.0, 0.0], 1.0, (-1.0, 1.0)),
-    "wide Box": lambda: Box([-1.0] * 7, [1.0] * 7, (-1.0, 1.0), intercept=True),
+    "wide Box": lambda: Box([-1.0] * 3, [1.0] * 3, (-1.0, 1.0), intercept=True),
     "Scales": lambda: laws.unit_scales("copied", 2),
     "no noise": lambda: laws.Scales(np.zeros((2, 2)), np.zeros(2)),
     "stacked Scales": lambda: laws.unit_scales("copied", 2).times([1.0, 2.0]),
-    "wide Scales": lambda: laws.unit_scales("copied", 7),
+    "wide Scales": lambda: laws.unit_scales("copied", 4),
     "Quadratic": lambda: objective.Quadratic(np.eye(2), np.ones(2), np.array(0.0)),
     "stacked Quadratic": lambda: objective.Quadratic(np.eye(2), np.ones(2), np.array(0.0))[None],
     "saddle": lambda: objective.Quadratic(np.diag([1.0, -1.0]), np.ones(2), np.array(0.0)),
