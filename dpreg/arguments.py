@@ -205,7 +205,8 @@ def _named(value: Any, name: str) -> Any:
 def _list(element: Check | None, kind: type, value: Any, name: str) -> Any:
     if isinstance(value, np.ndarray) and value.ndim:
         value = value.tolist()
-    if not isinstance(value, list | tuple | range) and not (hasattr(value, "tolist") and hasattr(value, "index")):
+    series = hasattr(value, "tolist") and hasattr(value, "index") and not isinstance(value, str)
+    if not isinstance(value, list | tuple | range) and not series:
         raise InputError(f"{name} is of type {type(value).__name__}: give list or tuple")
     return kind(value if element is None else [element(one, f"an entry of {name}") for one in value])
 

@@ -79,6 +79,11 @@ class Dataset:
     bounds: dict[str, tuple[float, float]]
     source: str
 
+    def __post_init__(self) -> None:
+        X, y = checks.rows(self.X, self.y)
+        checks.all_finite(X, "X")
+        checks.all_finite(y, "y")
+
     @property
     def n(self) -> int:
         """Number of records."""

@@ -162,6 +162,7 @@ def scored(frame: pd.DataFrame, plain: str = "no privacy", variance: float = 0.0
     >>> scored(frame)["lost"].round(9).tolist()
     [0.0, 1.0]
     """
+    checks.has(frame, ["method", "n", "repeat", "mse"], "frame")
     base = frame[frame["method"] == plain].set_index(["n", "repeat"])["mse"]
     if base.empty:
         raise InputError(f"plain is {plain!r}: choose a method of the frame")
@@ -198,6 +199,7 @@ def needed(frame: pd.DataFrame, level: float, beside: str, random_state: RandomS
     [[1414.214, 0.707], [2000.0, 1.0]]
     """
     checks.positive(level, "level")
+    checks.has(frame, ["method", "n", "repeat", "lost"], "frame")
     names, rng = list(dict.fromkeys(frame["method"])), noise.generator(random_state)
     if beside not in names:
         raise InputError(f"beside is {beside!r}: choose a method of the frame, {', '.join(map(repr, names))}")

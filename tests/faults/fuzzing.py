@@ -47,7 +47,11 @@ def bounded(call):
 def parameters(function):
     """The parameters of a function as it was written, without self."""
     found = inspect.signature(function).parameters
-    return {name: one for name, one in found.items() if name not in ("self", "cls")}
+    return {
+        name: one
+        for name, one in found.items()
+        if name not in ("self", "cls") and one.kind is not inspect.Parameter.VAR_KEYWORD  # those names are the caller's
+    }
 
 
 def made(value):
@@ -162,8 +166,6 @@ class Judge:
         given[name] = value = hostile.make()
         if found[name].kind is inspect.Parameter.VAR_POSITIONAL:
             given[name] = (value,)
-        elif found[name].kind is inspect.Parameter.VAR_KEYWORD:
-            given[name] = {"x": value}
         run = lambda: invoke(function, given)  # noqa: E731
         with warnings.catch_warnings():
             warnings.simplefilter("error")
