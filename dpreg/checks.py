@@ -82,7 +82,7 @@ def finite(value: Any, name: str) -> float:
 
 
 def real(value: Any) -> float:
-    """Return a real number of any kind as a float, and NaN for everything else: text, arrays, complex numbers, times."""
+    """Return a real number of any kind as a float, and NaN for all else: text, arrays, complex numbers, times."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if not isinstance(value, numbers.Real | decimal.Decimal | np.bool_) or isinstance(value, np.timedelta64):

@@ -48,9 +48,10 @@ class _Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         checks.instance(self.penalty, Penalty, "penalty")
         own, known = self.mechanism, {"wishart": difference, "laplace": functional}
         make: Any = own if callable(own) else known[checks.choice(own, tuple(known), "mechanism")]
-        law: Law = make(domain, checks.budget(self.epsilon), neighbours=self.neighbours, loss=f.loss)
-        if (cost := certify(law, domain, self.neighbours, f.loss)) > self.epsilon * (1 + 1e-9):
-            raise InputError(f"the law costs {cost:g}, and epsilon is {self.epsilon:g}: scale its noise up")
+        epsilon = checks.budget(self.epsilon)
+        law: Law = make(domain, epsilon, neighbours=self.neighbours, loss=f.loss)
+        if (cost := certify(law, domain, self.neighbours, f.loss)) > epsilon * (1 + 1e-9):
+            raise InputError(f"the law costs {cost:g}, and epsilon is {epsilon:g}: scale its noise up")
         if isinstance(self.random_state, np.random.Generator):  # kept, copied, and wound back
             raise InputError("random_state is a Generator: give None for a real release, or a seed for a study")
         self.release_: Release = release(f, law, self.random_state, neighbours=self.neighbours, budget=budget)
@@ -59,8 +60,16 @@ class _Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
 
     def _rows(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Let scikit-learn note the names and number of the columns; the library checks the rest."""
-        validate_data(self, X, y, skip_check_array=True)
+        X = X if hasattr(X, "shape") else checks.numeric(X, "X")
+        self._noted(X, y=y)
         return X, y
+
+    def _noted(self, X: Any, **more: Any) -> None:
+        """Let scikit-learn compare names and number of the columns, or note them, and say what it says as we do."""
+        try:
+            validate_data(self, X, skip_check_array=True, **more)
+        except (ValueError, TypeError) as error:
+            raise InputError(f"{str(error).rstrip('.')}: pass X and y as they belong together") from None
 
 
 class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  # scikit-learn has no types
@@ -141,7 +150,7 @@ class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  
         """Return predictions of shape (n,), in units of the response."""
         check_is_fitted(self)
         rows = _table(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        self._noted(X, reset=False)
         return np.asarray(self.intercept_ + rows @ self.coef_)
 
 
@@ -214,7 +223,7 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
         """Return the log-odds of the upper label, of shape (n,)."""
         check_is_fitted(self)
         rows = _table(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        self._noted(X, reset=False)
         return np.asarray(self.intercept_[0] + rows @ self.coef_[0])
 
     @checked

@@ -95,7 +95,7 @@ def replicate(
     checks.positive(noise_deviation, "noise_deviation")
     if checks.flag(maxima, "maxima"):
         text = "bounds are read off every data set: one record can move them, and with them everyone's scaling"
-        warnings.warn(text, PrivacyLeakWarning, stacklevel=2)
+        warnings.warn(text, PrivacyLeakWarning, stacklevel=3)
     root = noise.seed_sequence(random_state)
     todo = [(n, repeat) for n in counts for repeat in range(repeats)]
     tasks = (delayed(_one)(dict(plans), domain.d, n, repeat, root, noise_deviation, maxima) for n, repeat in todo)
@@ -140,7 +140,7 @@ def log_likelihood(mse: ArrayLike, variance: float = 0.01) -> FloatArray:
     >>> log_likelihood([0.01, 0.03]).round(4).tolist()
     [0.8836, -0.1164]
     """
-    square, v = np.asarray(checks.numeric(mse, "mse"), dtype=np.float64), checks.positive(variance, "variance")
+    square, v = checks.reals(mse, "mse"), checks.within_reach(checks.positive(variance, "variance"), "variance")
     return np.asarray(-math.log(2 * math.pi * v) / 2 - square / (2 * v))
 
 
@@ -279,15 +279,16 @@ def predicted(plan: Plan, level: float, deviation: float = 0.1, variance: float 
     3.0
     """
     checks.instance(plan, Plan, "plan")
-    checks.positive(level, "level")
+    for value, name in ((level, "level"), (deviation, "deviation"), (variance, "variance")):
+        checks.within_reach(checks.positive(value, name), name)
     d, half = plan.domain.d, plan.domain.half_width
     spread = 1 / (math.sqrt(d) + 3)  # standard deviation of one scaled predictor
     grid = (np.arange(4000) + 0.5) / 500 - 4  # residuals within four standard deviations
     law = np.exp(-(grid**2) / 2)
-    weights = 1 / np.maximum(1 / plan.cap, np.abs(grid) * checks.positive(deviation, "deviation") / half)
+    weights = 1 / np.maximum(1 / plan.cap, np.abs(grid) * deviation / half)
     weight = float((weights * law).sum() / law.sum())
     length = math.sqrt(disturbance(plan, d / half**2))  # theta is standard normal in the user's units
-    return half * length / (weight * spread * math.sqrt(2 * checks.positive(variance, "variance") * level))
+    return half * length / (weight * spread * math.sqrt(2 * variance * level))
 
 
 @checked

@@ -23,6 +23,7 @@ from dpreg.sweeps.methods import Method, RowMethod, check_methods
 from dpreg.sweeps.splits import Partition
 
 Solver = Literal["newton-cholesky", "lbfgs"]
+RUNS = 10_000
 
 
 @checked
@@ -71,7 +72,7 @@ def fit_times(
     rows, target = checks.rows(X, y, domain.d, least=2)
     root = noise.seed_sequence(random_state)
     pairs = [(method, epsilon) for method in methods for epsilon in (budgets if method.private else [np.inf])]
-    times = np.full((checks.count(runs, "runs"), len(pairs)), np.inf)
+    times = np.full((checks.count(runs, "runs", most=RUNS), len(pairs)), np.inf)
     for run in range(runs):
         for k, (method, epsilon) in enumerate(pairs):
             rng = noise.spawn(root, run, k)

@@ -65,7 +65,7 @@ def draws(seed, *shape):
     return np.random.default_rng(seed).uniform(-1, 1, shape)
 
 
-def X():
+def rows():
     return draws(0, 8, 2)
 
 
@@ -78,7 +78,7 @@ def labels():
 
 
 def table():
-    return np.column_stack([y(), X()]) / 2
+    return np.column_stack([y(), rows()]) / 2
 
 
 def box(**more):
@@ -94,7 +94,7 @@ def ball():
 
 
 def linear():
-    return objective.linear(X(), y(), box())
+    return objective.linear(rows(), y(), box())
 
 
 def bowl():
@@ -168,7 +168,7 @@ def plain():
 
 def partition():
     fold = np.array([0, 1] * 4, dtype=np.int16)
-    return splits.Partition(X(), y(), box().table(X(), y()), box(), fold, (0,))
+    return splits.Partition(rows(), y(), box().table(rows(), y()), box(), fold, (0,))
 
 
 def fit(partition, epsilons, rng):
@@ -248,12 +248,12 @@ PLAN = {"domain": ball, "iterations": 1}
 IRLS_LAW = {"p": 2, "rng": 1}
 ATTACK = {"predict": lambda: predict, "X": bits, "y": y, "sensitive": bit, "error": lambda: error}
 SWEEP = {
-    "X": X, "y": y, "domain": box, "methods": lambda: [plain()], "epsilons": lambda: [1.0],
+    "X": rows, "y": y, "domain": box, "methods": lambda: [plain()], "epsilons": lambda: [1.0],
     "protocol": lambda: experiment.Holdout(1),
 }  # fmt: skip
 PARTITION = {"partition": partition, "epsilons": lambda: np.ones(1), "rng": lambda: np.random.default_rng(0)}
-LABELLED = {"theta": lambda: np.ones(2), "Z": X, "y": labels}
-LOGISTIC = {"blocks": lambda: newton.blocked(X(), labels(), np.ones(8)), "p": 2}
+LABELLED = {"theta": lambda: np.ones(2), "Z": rows, "y": labels}
+LOGISTIC = {"blocks": lambda: newton.blocked(rows(), labels(), np.ones(8)), "p": 2}
 RECIPE = {"self": lambda: fm_recipes.PAPER}
 
 
@@ -262,7 +262,7 @@ def corner():
 
 
 def cornered():
-    return objective.linear(X(), y(), corner())
+    return objective.linear(rows(), y(), corner())
 
 
 def calls():
@@ -311,7 +311,7 @@ def ground():
 def pipeline():
     yield bounds.named, {"values": lambda: {"a": 1.0}}
     yield bounds.interval, {"response": (0.0, 1.0)}
-    yield bounds.data_range, {"X": X, "y": y}
+    yield bounds.data_range, {"X": rows, "y": y}
     yield budget.Spend, dict.fromkeys(("released", "mechanism", "norm"), "a") | {
         "neighbours": "replace", "sensitivity": 1.0, "scale": 1.0, "epsilon": 1.0,
     }  # fmt: skip
@@ -323,14 +323,14 @@ def pipeline():
     yield budget.charge, {"budgets": lambda: [budget.Budget(1.0)], "ledger": ledger}
     yield budget.pay, {"cost": spend, "draw": lambda: lambda state: 1.0}
     yield domain.Model, {"intercept": 1.0, "slopes": lambda: np.ones(2)}
-    yield domain.Model.predict, {"self": lambda: domain.Model(1.0, np.ones(2)), "X": X}
+    yield domain.Model.predict, {"self": lambda: domain.Model(1.0, np.ones(2)), "X": rows}
     for name in ("scale", "table", "records"):
-        yield getattr(domain.Domain, name), {"self": box, "X": X, "y": y}
+        yield getattr(domain.Domain, name), {"self": box, "X": rows, "y": y}
     yield domain.Domain.unscale, {"self": box, "theta": lambda: np.ones(2)}
     yield domain.Box, {"lower": lambda: [0.0, 0.0], "upper": lambda: [1.0, 1.0], "response": (0.0, 1.0)}
-    yield domain.Box.from_data, {"X": X, "y": y}
+    yield domain.Box.from_data, {"X": rows, "y": y}
     yield domain.Ball, {"centre": lambda: [0.0, 0.0], "radius": 1.0, "response": (0.0, 1.0)}
-    yield domain.Ball.from_data, {"X": X, "y": y}
+    yield domain.Ball.from_data, {"X": rows, "y": y}
     yield laws.Scales, {"M": lambda: np.eye(2), "v": lambda: np.ones(2)}
     yield laws.Scales.times, {"self": scales, "factor": 2.0}
     yield laws.Scales.cost, {"self": scales}
@@ -340,22 +340,22 @@ def pipeline():
     yield laws.unit_scales, {"convention": "copied", "p": 2}
     yield laws.functional, {"domain": box, "epsilon": 1.0}
     yield laws.certify, {"law": scales, "domain": box}
-    yield logistic.fit, {"Z": X, "y": labels}
+    yield logistic.fit, {"Z": rows, "y": labels}
     yield logistic.loss_at, LABELLED
     yield logistic.misclassified, LABELLED
-    yield logistic.predicted, {"theta": lambda: np.ones((1, 2)), "Z": X}
-    yield logistic.records, {"Z": X, "y": labels}
-    yield newton.blocked, {"Z": X, "y": labels, "w": lambda: np.ones(8)}
+    yield logistic.predicted, {"theta": lambda: np.ones((1, 2)), "Z": rows}
+    yield logistic.records, {"Z": rows, "y": labels}
+    yield newton.blocked, {"Z": rows, "y": labels, "w": lambda: np.ones(8)}
     yield newton.newton, LOGISTIC
-    yield newton.descend, {"sums": lambda: newton.over(newton.blocked(X(), labels(), np.ones(8))), "p": 2}
-    yield newton.over, {"blocks": lambda: newton.blocked(X(), labels(), np.ones(8))}
+    yield newton.descend, {"sums": lambda: newton.over(newton.blocked(rows(), labels(), np.ones(8))), "p": 2}
+    yield newton.over, {"blocks": lambda: newton.blocked(rows(), labels(), np.ones(8))}
     yield objective.Loss, {"square": 1.0, "cross": -2.0, "constant": 1.0}
     yield objective.Quadratic, {"M": lambda: np.eye(2), "v": lambda: np.ones(2), "c": lambda: np.array(0.0)}
     yield objective.Quadratic.sum, {"self": lambda: linear()[None]}
-    yield objective.linear, {"X": X, "y": y, "domain": box}
-    yield objective.logistic, {"X": X, "y": labels, "domain": label_box}
+    yield objective.linear, {"X": rows, "y": y, "domain": box}
+    yield objective.logistic, {"X": rows, "y": labels, "domain": label_box}
     yield objective.check_labels, {"y": labels, "domain": label_box}
-    yield objective.moments, {"X": X, "y": y, "domain": box}
+    yield objective.moments, {"X": rows, "y": y, "domain": box}
     yield objective.from_gram, {"gram": lambda: np.eye(3), "domain": box}
     yield objective.merge, {"shards": lambda: [linear(), linear()]}
     yield release.Release, {"objective": linear, "scales": scales, "domain": box, "ledger": ledger}
@@ -380,12 +380,12 @@ def pipeline():
     yield solve.violation, {"objective": bowl, "penalty": lambda: solve.Penalty(), "theta": lambda: np.ones(2)}
     yield solve.Program, {"p": 2}
     yield solve.Program.solve, {"self": lambda: program(), "objective": bowl}
-    yield stream.lazy, {"value": X}
+    yield stream.lazy, {"value": rows}
     yield (
         stream.add_up,
         {
             "function": lambda: total,
-            "X": lambda: da.from_array(X()),
+            "X": lambda: da.from_array(rows()),
             "y": lambda: da.from_array(y()),
             "d": 2,
             "size": 1,
@@ -468,7 +468,7 @@ def mechanisms():
     yield histogram.spent, {"histogram": counted, **words}
     none = irls_laws.NoNoise
     yield irls.Plan, {"domain": ball, "cap": 1.0, "iterations": 1, "first": lambda: none(), "second": lambda: none()}
-    yield irls.irls, {"X": X, "y": y, "plan": plan}
+    yield irls.irls, {"X": rows, "y": y, "plan": plan}
     yield irls.lifted, {"first": lambda: np.ones(2), "second": lambda: np.eye(2), "floor": 1.0}
     yield irls.exact, PLAN
     yield irls.gaussian, {**PLAN, "rho": 0.5}
@@ -503,7 +503,7 @@ def mechanisms():
     names = ("first_l1", "first_l2", "triangle", "frobenius", "nuclear", "row")
     yield irls_moments.Sensitivities, dict.fromkeys(names, 1.0)
     yield irls_moments.sensitivities, {"domain": ball, "cap": 1.0}
-    perturbed = {"X": X, "y": labels, "domain": label_box, "epsilon": 1.0}
+    perturbed = {"X": rows, "y": labels, "domain": label_box, "epsilon": 1.0}
     yield objective_perturbation.objective_perturbation, perturbed
     yield wishart.WishartDifference, {"weights": lambda: np.ones(3), "spread": 1.0}
     difference = partial(wishart.difference, box(), 1.0)
@@ -570,31 +570,34 @@ def sweeps():
         views.View,
         {"domain": box, "methods": lambda: [plain()], "epsilons": lambda: [1.0], "columns": lambda: [0, 1]},
     )
-    yield views.survey, {"X": X, "Y": lambda: y()[:, None], "views": lambda: [view()], **protocol}
+    yield views.survey, {"X": rows, "Y": lambda: y()[:, None], "views": lambda: [view()], **protocol}
 
 
 def estimators():
     yield nonprivate.twin, {"penalty": lambda: solve.Penalty(1.0, 0.5), "n": 10}
-    chosen = {"X": X, "y": y, "domain": box, "alpha": 1.0, "grid": (0.1, 1.0), "folds": 2}
+    chosen = {"X": rows, "y": y, "domain": box, "alpha": 1.0, "grid": (0.1, 1.0), "folds": 2}
     yield nonprivate.choose_penalty, chosen
     yield private.public_set, {"bounds": box}
     yield settled(private.PrivateLinearRegression, y), {"domain": box}
     yield settled(private.PrivateLogisticRegression, labels), {"domain": label_box}
-    yield private.PrivateLinearRegression.fit, {"self": lambda: private.PrivateLinearRegression(box()), "X": X, "y": y}
+    yield (
+        private.PrivateLinearRegression.fit,
+        {"self": lambda: private.PrivateLinearRegression(box()), "X": rows, "y": y},
+    )
     model = lambda: private.PrivateLogisticRegression(label_box())  # noqa: E731
-    yield private.PrivateLogisticRegression.fit, {"self": model, "X": X, "y": labels}
-    guess = {"self": lambda: private.PrivateLinearRegression(box(), random_state=0).fit(X(), y()), "X": X}
+    yield private.PrivateLogisticRegression.fit, {"self": model, "X": rows, "y": labels}
+    guess = {"self": lambda: private.PrivateLinearRegression(box(), random_state=0).fit(rows(), y()), "X": rows}
     yield private.PrivateLinearRegression.predict, guess
-    made = lambda: private.PrivateLogisticRegression(label_box(), random_state=0).fit(X(), labels())  # noqa: E731
+    made = lambda: private.PrivateLogisticRegression(label_box(), random_state=0).fit(rows(), labels())  # noqa: E731
     for name in ("decision_function", "predict_proba", "predict"):
-        yield getattr(private.PrivateLogisticRegression, name), {"self": made, "X": X}
+        yield getattr(private.PrivateLogisticRegression, name), {"self": made, "X": rows}
 
 
 def settled(kind, response):
     """The settings of an estimator are checked when it is fitted: so a call of its class is a fit."""
 
     def fitted(**settings):
-        return kind(**settings).fit(X(), response()).coef_
+        return kind(**settings).fit(rows(), response()).coef_
 
     return functools.wraps(kind, updated=())(fitted)
 
@@ -668,7 +671,7 @@ def library():
     yield timing.fit_times, {**{k: SWEEP[k] for k in ("methods", "X", "y", "domain")}, "runs": 1}
     yield timing.scikit_learn, {"solver": "lbfgs"}
     yield timing.newton, {}
-    yield timing.passes, {"X": X, "y": labels, "domain": label_box}
+    yield timing.passes, {"X": rows, "y": labels, "domain": label_box}
     yield zhang.published, {"data": lambda: people()}
     yield zhang.variants, {"data": lambda: people()}
     yield zhang.Panel, {"data": lambda: people(), "lines": some_lines, "epsilons": lambda: [1.0]}
@@ -701,6 +704,7 @@ def panels():
 ALIASES = {
     "amount": ("ridge",),
     "rng": ("random_state",),
+    "k": ("shares",),
     "figure": ("outcome",),
     "grid": ("split", "X has", "domain"),
     "sizes": ("size",),
@@ -733,7 +737,7 @@ ALIASES = {
     "prior": ("share",),
     "sensitive": ("attribute", "value"),
     "weights": ("loss",),
-    "domain": ("weights", "cells"),
+    "domain": ("weights", "cells", "response", "lower", "upper"),
     "objective": ("recipe", "no paper prints"),
     "scales": ("amount", "change has scale", "noise", "coefficient", "law", "epsilon", "M, v", "objective", "domain"),
     "law": ("noise", "scales"),
@@ -751,17 +755,25 @@ ABSTRACT = {
     "dpreg.pipeline.laws.Law": ("certify", "perturb", "times"),
 }
 # No calls: what a function of ours returns, which nobody else makes; inner steps on what their callers have checked.
-EXEMPT = dict.fromkeys(
-    (
-        "dpreg.mechanisms.budget_split.Relevance", "dpreg.mechanisms.filter_priority.Summary",
-        "dpreg.mechanisms.irls.Fit", "dpreg.mechanisms.histogram.NoisyGrid", "dpreg.attacks.audit.Pair",
-        "dpreg.mechanisms.histogram.Part", "dpreg.sweeps.scores.Fit",
-    ),
-    "what a function returns",
-) | dict.fromkeys(
-    [name for kind, methods in ABSTRACT.items() for name in (kind, *(f"{kind}.{method}" for method in methods))],
-    "abstract",
-) | {"lib.pages.claims.LedgerError": "an error", "lib.data.ipums_labels.Reading": "two tables of the library's own"}
+EXEMPT = (
+    dict.fromkeys(
+        (
+            "dpreg.mechanisms.budget_split.Relevance",
+            "dpreg.mechanisms.filter_priority.Summary",
+            "dpreg.mechanisms.irls.Fit",
+            "dpreg.mechanisms.histogram.NoisyGrid",
+            "dpreg.attacks.audit.Pair",
+            "dpreg.mechanisms.histogram.Part",
+            "dpreg.sweeps.scores.Fit",
+        ),
+        "what a function returns",
+    )
+    | dict.fromkeys(
+        [name for kind, methods in ABSTRACT.items() for name in (kind, *(f"{kind}.{method}" for method in methods))],
+        "abstract",
+    )
+    | {"lib.pages.claims.LedgerError": "an error", "lib.data.ipums_labels.Reading": "two tables of the library's own"}
+)
 EXEMPT |= dict.fromkeys(
     (
         "dpreg.mechanisms.irls.follow", "dpreg.mechanisms.grid.Grid.values", "dpreg.mechanisms.grid.Grid.records",
@@ -774,7 +786,8 @@ EXEMPT |= dict.fromkeys(
         "dpreg.sweeps.methods.fitted", "dpreg.sweeps.methods.method_generator", "dpreg.sweeps.scores.needs_labels",
         "dpreg.sweeps.scores.scored", "dpreg.sweeps.splits.CrossValidation.labels",
         "dpreg.sweeps.splits.Holdout.labels", "dpreg.sweeps.splits.draw", "dpreg.sweeps.splits.totals",
-        "dpreg.sweeps.splits.fold_grams", "dpreg.sweeps.splits.Partition", "dpreg.sweeps.splits.fold_moments", "dpreg.sweeps.splits.Partition.train",
+        "dpreg.sweeps.splits.fold_grams", "dpreg.sweeps.splits.Partition", "dpreg.sweeps.splits.fold_moments",
+        "dpreg.sweeps.splits.Partition.train",
         "dpreg.sweeps.splits.Partition.training", "dpreg.sweeps.splits.Partition.training_rows",
         "dpreg.sweeps.splits.Partition.on_test_rows", "lib.papers.park_welling.absolute",
         "lib.data.generated_income.income", "lib.data.ipums_files.data", "lib.data.ipums_files.records",
@@ -786,3 +799,5 @@ EXEMPT |= dict.fromkeys(
 VALID = {"jobs": {"2", "-1", "-5", "int8", "uint64"}}
 # These read files that are not here, and say so.
 NO_FILES = {"dpreg.pipeline.stream.parquet", "lib.data.ipums.heads", "lib.data.ipums_files.codebook"}
+# Where NaN is an answer: for a level that no number of records reaches, and for people whom a small sample lacks.
+GAPS = {"lib.papers.park_welling.needed", "lib.data.census.calibration"}

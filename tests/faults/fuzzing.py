@@ -1,4 +1,4 @@
-"""The judge of the fuzz: a hostile value must be refused in words that help, or answered, and never silently misread."""
+"""The judge of the fuzz: a hostile value must be refused in words that help, or answered, never silently misread."""
 
 import dataclasses
 import inspect
@@ -28,7 +28,7 @@ class Hang(BaseException):
 
 
 def bounded(call):
-    """Return what a call returns, or raise `Hang` when it has run too many lines: work is counted, and no clock read."""
+    """Return what a call returns, or raise `Hang` when it has run too many lines: no clock is read."""
     count = itertools.count()
 
     def line(frame, event, arg):
@@ -85,7 +85,7 @@ def accepted(annotation, function):
         word = part.split("[")[0].rpartition(".")[2]
         if word in KINDS:
             kinds |= KINDS[word]
-        elif word in ("Any", "object", "T", "inspect._empty", "_empty", "RandomState", "Bounds", "Mechanism"):
+        elif word in ("Any", "object", "T", "inspect._empty", "_empty", "RandomState", "Bounds"):
             return None
         else:
             kinds |= {"object", *ALIASES.get(word, ())}
@@ -116,12 +116,15 @@ KINDS = {
     "slice": {"object"},
     "Hashable": {"object", "int", "text", "none"},
 }
-ALIASES = {
-    "Neighbours": {"text"}, "Convention": {"text"}, "Mode": {"text"}, "Split": {"text"}, "Country": {"text"},
-    "Population": {"text"}, "Metric": {"text"}, "Kind": {"text"}, "Verdict": {"text"}, "Outcome": {"text", "none"},
-    "Solver": {"text"}, "Weights": {"list", "array"}, "Predict": {"function"}, "Error": {"function"},
-    "Measure": {"function"}, "Blocks": {"function"}, "Sums": {"function"}, "Lines": {"list"}, "DataFrame": {"frame"},
-    "Series": {"frame", "list"}, "Axes": {"object"},
+WORDS = ("Neighbours", "Convention", "Mode", "Split", "Country", "Population", "Metric", "Kind", "Verdict", "Solver")
+FUNCTIONS = ("Predict", "Error", "Measure", "Blocks", "Sums")
+ALIASES = dict.fromkeys(WORDS, frozenset({"text"})) | dict.fromkeys(FUNCTIONS, frozenset({"function"})) | {
+    "Mechanism": {"text", "function"},
+    "Outcome": {"text", "none"},
+    "Weights": {"list", "array"},
+    "Lines": {"list"},
+    "DataFrame": {"frame"},
+    "Series": {"frame", "list"},
 }  # fmt: skip
 
 
@@ -152,9 +155,10 @@ def broken(value, depth=0):
 
 @dataclasses.dataclass
 class Judge:
-    """Judges calls. What it looks for can be switched off, for the mutants."""
+    """Judges calls. What errors may call an argument, and which functions say NaN for what does not exist."""
 
     aliases: Mapping = dataclasses.field(default_factory=dict)
+    gaps: frozenset = frozenset()
 
     def verdict(self, function, arguments, name, hostile):
         """Return what is wrong with what a function does with a hostile value for one argument; None if nothing."""
@@ -169,6 +173,7 @@ class Judge:
         run = lambda: invoke(function, given)  # noqa: E731
         with warnings.catch_warnings():
             warnings.simplefilter("error")
+            warnings.filterwarnings("ignore", "X has feature names")  # scikit-learn's own, for frames after arrays
             for quiet in (checks.PrivacyLeakWarning, checks.BrokenGuaranteeWarning):
                 warnings.simplefilter("ignore", quiet)
             try:
@@ -183,7 +188,10 @@ class Judge:
                 if callable(value) and "function" in (accepted(found[name].annotation, function) or ()):
                     return None
                 return f"{type(error).__name__}: {str(error)[:150]}"
-            return self.silent(found[name], function, hostile, value) or broken(result)
+            if wrong := self.silent(found[name], function, hostile, value):
+                return wrong
+            gap = broken(result)
+            return None if gap == "NaN" and f"{function.__module__}.{function.__qualname__}" in self.gaps else gap
 
     def unhelpful(self, error, name):
         """What an error does not say: which argument it is about, and how to mend it."""
