@@ -19,7 +19,8 @@ from dpreg.arguments import checked
 from dpreg.checks import InputError
 
 LARGEST = 1e300
-MANY = 10**8  # releases whose lies can be held in an array
+LISTED = 10**7  # numbers of lies that are summed over
+MANY = 10**6  # releases among which a search shares: it sums thousands of times
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 
@@ -65,14 +66,17 @@ def optimal(epsilon: float, k: int, delta: float) -> float:
     >>> optimal(0.3, 1, 1e-9) <= 0.3, optimal(0.3, 10, 1e-5) < min(3.0, advanced(0.3, 10, 1e-5))
     (True, True)
     """
-    e, k, delta = _loss(epsilon, "epsilon"), checks.count(k, "k", most=MANY), _delta(delta)
+    e, k, delta = _loss(epsilon, "epsilon"), checks.count(k, "k"), _delta(delta)
     if e == 0:
         return 0.0
     # Lies are counted, not true answers: their probability keeps its digits when epsilon is large.
     lie = float(special.expit(-e))
     middle, spread = k * lie, math.sqrt(k * lie * float(special.expit(e)))
     reach = 40 * spread + 500  # Bernstein's inequality: what lies outside has probability below 1e-307
-    lies = np.arange(max(0, math.floor(middle - reach)), min(k, math.ceil(middle + reach)) + 1)
+    first, last = max(0, math.floor(middle - reach)), min(k, math.ceil(middle + reach))
+    if last - first > LISTED:
+        raise InputError(f"k is {k}, and {last - first:.1g} numbers of lies are likely: give fewer releases")
+    lies = np.arange(first, last + 1)
     losses = (k - 2.0 * lies) * e * (1 + 1e-15)
     # An error in `lie` counts up to k times.
     chance = stats.binom.pmf(lies, k, lie) * (1 + 1e-10 + 1e-15 * k)
@@ -198,7 +202,7 @@ def laplace_for(rho: float) -> float:
     >>> round(epsilon, 4), zcdp_from_laplace(epsilon) <= 0.045
     (0.3158, True)
     """
-    rho = checks.positive(rho, "rho")
+    rho = _sought(rho, "rho")
     return _largest(lambda epsilon: math.nextafter(zcdp_from_laplace(epsilon) * (1 + 1e-14), math.inf) <= rho)
 
 
@@ -238,7 +242,7 @@ def rho_for(epsilon: float, delta: float) -> float:
     >>> round(rho, 5), zcdp_to_dp(rho, 1e-5) <= 1.0
     (0.03056, True)
     """
-    epsilon = checks.positive(epsilon, "epsilon")
+    epsilon = _sought(epsilon, "epsilon")
     return _largest(lambda rho: zcdp_to_dp(rho, delta) <= epsilon)
 
 
@@ -358,6 +362,14 @@ def _loss(value: Any, name: str) -> float:
         raise InputError(f"{name} is {number:g}: give a number of at least zero")
     if number > LARGEST:
         raise InputError(f"{name} is {number:g}, and what many of it cost exceeds every float: give a smaller one")
+    return number
+
+
+def _sought(value: Any, name: str) -> float:
+    """Return what a search must not exceed; it tries numbers a little beyond."""
+    number = checks.positive(value, name)
+    if number > LARGEST / 10:
+        raise InputError(f"{name} is {number:g}, and what is beyond it exceeds every float: give a smaller one")
     return number
 
 

@@ -92,7 +92,7 @@ def checked(function: F) -> F:
         for k, value in enumerate(args):
             rule = rules.get(names[k]) if k < len(order) else rest[0]
             if rule is not None:
-                given[k] = rule(value, names[min(k, len(names) - 1)])
+                given[k] = rule(value, names[min(k, len(order))])
         for name, value in kwargs.items():
             if name in rules:
                 kwargs[name] = rules[name](value, name)

@@ -169,6 +169,8 @@ def over(blocks: Blocks) -> Sums:
     def sums(theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         value, slope, curvature = 0.0, np.zeros(len(theta)), np.zeros((len(theta), len(theta)))
         for Z, y, w in blocks():
+            if Z.shape[1:] != theta.shape:
+                raise InputError(f"p is {len(theta)}, and a block of rows has shape {Z.shape}: match them")
             z = Z @ theta
             losses, chance, bend = pointwise(z)
             value += float(w @ (losses - y * z))

@@ -311,10 +311,12 @@ def merge(shards: Iterable[Quadratic]) -> Quadratic:
     >>> bool(np.allclose(merge(parts).M, whole.M))
     True
     """
-    parts = list(shards)
-    if not parts or not all(isinstance(part, Quadratic) for part in parts):
+    total: Quadratic | None = None
+    for part in shards if isinstance(shards, Iterable) and not isinstance(shards, np.ndarray) else (None,):
+        if not isinstance(part, Quadratic):  # at the first, for shards may be made one by one, without an end
+            total = None
+            break
+        total = part if total is None else total + part
+    if total is None:
         raise InputError("shards must be objectives, and at least one: give what objective.linear returns")
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
     return total

@@ -145,7 +145,8 @@ def violation(objective: Quadratic, penalty: Penalty, theta: FloatArray) -> Floa
     >>> float(violation(f, Penalty(2.0, alpha=0.0), np.array([1.0, 0.0])))
     0.0
     """
-    if checks.reals(theta, "theta").shape[-1:] != (objective.p,):
+    theta = checks.reals(theta, "theta")
+    if theta.shape[-1:] != (objective.p,):
         raise InputError(f"theta has shape {theta.shape}: give {objective.p} entries on its last axis")
     M = objective.symmetric + penalty.l2 * np.eye(objective.p)
     slope = 2 * (M @ theta[..., None])[..., 0] + objective.v

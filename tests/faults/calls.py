@@ -309,7 +309,6 @@ def ground():
 
 
 def pipeline():
-    yield bounds.named, {"values": lambda: {"a": 1.0}}
     yield bounds.interval, {"response": (0.0, 1.0)}
     yield bounds.data_range, {"X": rows, "y": y}
     yield budget.Spend, dict.fromkeys(("released", "mechanism", "norm"), "a") | {
@@ -343,7 +342,6 @@ def pipeline():
     yield logistic.fit, {"Z": rows, "y": labels}
     yield logistic.loss_at, LABELLED
     yield logistic.misclassified, LABELLED
-    yield logistic.predicted, {"theta": lambda: np.ones((1, 2)), "Z": rows}
     yield logistic.records, {"Z": rows, "y": labels}
     yield newton.blocked, {"Z": rows, "y": labels, "w": lambda: np.ones(8)}
     yield newton.newton, LOGISTIC
@@ -778,7 +776,8 @@ EXEMPT |= dict.fromkeys(
     (
         "dpreg.mechanisms.irls.follow", "dpreg.mechanisms.grid.Grid.values", "dpreg.mechanisms.grid.Grid.records",
         "dpreg.mechanisms.histogram.Part.gram", "dpreg.mechanisms.histogram.Part.total",
-        "dpreg.pipeline.newton.pointwise", "dpreg.pipeline.bounds.apart", "dpreg.pipeline.domain.Domain.clip",
+        "dpreg.pipeline.newton.pointwise", "dpreg.pipeline.bounds.apart", "dpreg.pipeline.bounds.named", "dpreg.pipeline.logistic.predicted",
+        "dpreg.pipeline.domain.Domain.clip",
         "dpreg.pipeline.domain.Box.clip", "dpreg.pipeline.domain.Ball.clip", "dpreg.pipeline.domain.Domain.scale_block",
         "dpreg.sweeps.methods.Method.coefficients", "dpreg.sweeps.methods.RowMethod.coefficients",
         "dpreg.sweeps.methods.Method.takes_part", "dpreg.sweeps.methods.RowMethod.takes_part",
