@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 
-from dpreg import checks
+from dpreg import checks, limits
 from dpreg.checks import InputError
 
 REPEATS = 10**6  # of what takes milliseconds at least
@@ -47,7 +47,7 @@ WORDS: dict[str, Any] = {
 
 
 def checked(function: F) -> F:
-    """Check the arguments of a function, or of the making of a class, by its annotations.
+    """Return a function that checks its arguments by its annotations; of a class, its making does.
 
     Raises `InputError` for an argument of another kind; wrong numbers or names of arguments stay Python's TypeError.
 
@@ -219,11 +219,11 @@ def _mapping(element: Check | None, value: Any, name: str) -> Any:
 
 # One word for one thing: what these are, they are in every function.
 NAMES: dict[str, Check] = {
-    "p": lambda value, name: checks.count(value, name, most=checks.WIDE),
-    "jobs": checks.jobs,
+    "p": lambda value, name: checks.count(value, name, most=limits.WIDE),
+    "jobs": limits.jobs,
     "repeats": lambda value, name: checks.count(value, name, most=REPEATS),
-    "shape": checks.shape,
-    "draws": checks.shape,
+    "shape": limits.shape,
+    "draws": limits.shape,
 }
 LISTS: dict[Any, type] = {abc.Sequence: list, abc.Collection: list, list: list, tuple: tuple}
 PLAIN: dict[Any, Check] = {

@@ -12,7 +12,6 @@ import importlib
 import math
 import numbers
 import warnings
-from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -20,10 +19,6 @@ from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
 Neighbours = Literal["replace", "add_remove"]
-WORKERS = 10_000
-HELD = 10**8  # numbers in an array that is made up: a gigabyte
-LARGE = 1e150  # of what is squared
-WIDE = 10_000  # columns: a matrix of so many fills a gigabyte
 REACH = 1e50  # of budgets: the fourth powers of their noise are floats
 
 
@@ -175,31 +170,21 @@ def whole(value: Any, name: str) -> int:
     return int(value)
 
 
-def jobs(value: Any, name: str) -> int:
-    """Return how many workers to start, or, below zero, how many processors to spare but one, as joblib has it."""
-    if not 0 < abs(whole(value, name)) <= WORKERS:
-        raise InputError(f"{name} is {shown(value)}: give a number from 1 to {WORKERS}, or -1 for all processors")
-    return int(value)
-
-
 def count(value: Any, name: str, least: int = 1, most: int = 2**63 - 1) -> int:
-    """Return `value` as an integer of at least `least`, and at most what can be counted or held."""
+    """Return `value` as an integer of at least `least`, and at most what can be counted or held.
+
+    Parameters
+    ----------
+    value, name
+        What was given, for which argument.
+    least, most : int
+        Both are allowed.
+    """
     if isinstance(value, bool | np.timedelta64) or not isinstance(value, int | np.integer) or value < least:
         raise InputError(f"{name} is {shown(value)}: give a whole number of at least {least}")
     if value > most:
         raise InputError(f"{name} is {shown(value)}: give at most {most}")
     return int(value)
-
-
-def shape(value: Any, name: str) -> tuple[int, ...]:
-    """Return `value` as the shape of an array that can be held."""
-    if not isinstance(value, tuple | list) or any(
-        isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0 for n in value
-    ):
-        raise InputError(f"{name} is {shown(value)}: give a tuple of whole numbers of at least zero")
-    if math.prod(map(int, value)) > HELD:
-        raise InputError(f"{name} is {shown(value)}: give at most {HELD} numbers in all")
-    return tuple(map(int, value))
 
 
 def vector(value: ArrayLike, name: str) -> FloatArray:
@@ -210,33 +195,6 @@ def vector(value: ArrayLike, name: str) -> FloatArray:
     if not np.isfinite(array).all():
         raise InputError(f"{name} holds {array[~np.isfinite(array)][0]}: give finite numbers only")
     return array
-
-
-def reals(value: Any, name: str) -> FloatArray:
-    """Return `value` as an array of floats whose squares are finite."""
-    array = numeric(value, name).astype(np.float64)
-    large = ~(np.abs(array) <= LARGE)
-    if large.any():
-        raise InputError(f"{name} holds {array[large].flat[0]:g}: give finite numbers below {LARGE:g}")
-    return array
-
-
-def sized(value: Any, name: str) -> float:
-    """Return `value` as a float whose square is finite."""
-    number = finite(value, name)
-    if abs(number) > LARGE:
-        raise InputError(f"{name} is {number:g}, and its square exceeds every float: give one below {LARGE:g}")
-    return number
-
-
-def fits(array: NDArray[Any], batch: tuple[int, ...], name: str) -> None:
-    """Raise `InputError` unless there is one number, or one for each of a stack of this shape."""
-    try:
-        fit = np.broadcast_shapes(array.shape, batch) == batch
-    except ValueError:
-        fit = False
-    if not fit:
-        raise InputError(f"{name} has shape {array.shape}: give one number, or one for each of a stack of {batch}")
 
 
 def numeric(value: Any, name: str, first: int = 0) -> NDArray[Any]:
@@ -319,14 +277,6 @@ def rows(X: Any, y: Any, d: int | None = None, *, least: int = 0) -> tuple[NDArr
     shapes(X, y, d)
     enough(X, least)
     return X, y
-
-
-def has(frame: Any, columns: Sequence[Any], name: str) -> None:
-    """Raise `InputError` unless a data frame has these columns, each once."""
-    found = list(frame.columns)
-    for column in columns:
-        if found.count(column) != 1:
-            raise InputError(f"{name} has no column {shown(column)}, or several: give one of {shown(found)}")
 
 
 def enough(X: Any, least: int = 2) -> None:

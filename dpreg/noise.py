@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpreg import checks
+from dpreg import checks, limits
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError
 
@@ -167,7 +167,7 @@ def wishart(p: int, degrees: float, shape: tuple[int, ...] = (), random_state: R
     >>> wishart(3, 4, (2,), random_state=1).shape
     (2, 3, 3)
     """
-    checks.count(p, "p", most=checks.WIDE)
+    checks.count(p, "p", most=limits.WIDE)
     if checks.finite(degrees, "degrees") > LARGEST:
         raise InputError(f"degrees is {degrees:g}: give at most {LARGEST:g}")
     if not degrees > p - 1:
@@ -189,7 +189,7 @@ def laplace_cdf(x: ArrayLike, scale: float) -> FloatArray:
     (0.5, 0.3865)
     """
     with np.errstate(over="ignore"):  # an infinite quotient has the probability zero or one
-        z = checks.reals(x, "x") / checks.positive(scale, "scale")
+        z = limits.reals(x, "x") / checks.positive(scale, "scale")
     tail = np.exp(-np.abs(z)) / 2
     return np.asarray(np.where(z < 0, tail, 1 - tail))
 

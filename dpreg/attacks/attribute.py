@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpreg import checks
+from dpreg import checks, limits
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError
 
@@ -114,7 +114,7 @@ def distribution(prior: ArrayLike, k: int) -> FloatArray:
     [0.25, 0.75]
     """
     checks.count(k, "k")
-    shares = checks.reals(checks.vector(prior, "prior"), "prior")
+    shares = limits.reals(checks.vector(prior, "prior"), "prior")
     if len(shares) != k or (shares < 0).any() or not shares.sum() > 0:
         raise InputError(f"prior is {shares.tolist()}: give {k} shares of at least zero, not all of them zero")
     return np.asarray(shares / shares.sum())

@@ -14,7 +14,7 @@ from dpreg.pipeline.domain import Ball, Box, Domain
 from dpreg.pipeline.laws import Scales
 from dpreg.pipeline.objective import SQUARED, Loss, Quadratic
 
-STEPS = 10**6  # of a search: each takes some tens of microseconds
+RESTARTS, STEPS = 10**5, 10**6  # of a search: each takes some tens of microseconds
 
 
 @checked
@@ -82,14 +82,12 @@ def worst_pair(
         raise InputError(f"scales have {len(A) - 1} columns and the domain {domain.p}: match them")
     if not np.isfinite(A).all():
         raise InputError("a number that a record can change has scale zero: its loss is infinite, nothing to search")
-    shape = (checks.count(restarts, "restarts"), domain.p + 1)
-    checks.shape((*shape, domain.p + 1), "restarts times the columns squared")
-    checks.count(steps, "steps", most=STEPS)
+    shape = (checks.count(restarts, "restarts", most=RESTARTS), domain.p + 1)
     z, other = (_start(shape, domain, rng) for _ in range(2))
     if neighbours == "add_remove":
         other = np.zeros(shape)
     best, kept = _loss(A, z, other), (z, other)
-    for step in range(steps):
+    for step in range(checks.count(steps, "steps", most=STEPS)):
         rate = rng.uniform(0.0, 4.0, (shape[0], 1)) * 1e-5 ** (step / steps) / (A.sum(axis=1).max() or 1.0)
         signed = A * np.sign(_outer(z) - _outer(other))
         z = _project(z + rate * (signed @ z[..., None])[..., 0], domain)

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from dpreg import checks
+from dpreg import checks, limits
 from dpreg.arguments import checked
 from dpreg.attacks.attribute import Attribute, Codes, distribution, rows_of
 from dpreg.checks import FloatArray, InputError
@@ -234,7 +234,7 @@ def guess_without_model(
     checks.instance(sensitive, Attribute, "sensitive")
     if not hasattr(classifier, "fit"):
         raise InputError(f"classifier is of type {type(classifier).__name__}: give a scikit-learn classifier")
-    known, targets = rows_of(checks.reals(public_X, "public_X"), sensitive), rows_of(X, sensitive)
+    known, targets = rows_of(limits.reals(public_X, "public_X"), sensitive), rows_of(X, sensitive)
     for name, rows, responses in (("public_y", known, public_y), ("y", targets, y)):
         if len(checks.vector(responses, name)) != len(rows):
             raise InputError(f"{name} has {len(np.asarray(responses))} entries for {len(rows)} records: give one each")

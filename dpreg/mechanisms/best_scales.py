@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize
 
-from dpreg import checks
+from dpreg import checks, limits
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.pipeline.domain import Ball, Box, Domain
@@ -155,7 +155,7 @@ def least(
     checks.instance(domain, (Box, Ball), "domain")
     checks.instance(loss, Loss, "loss")
     for part in (loss.square, loss.cross):
-        checks.sized(part, "a coefficient of the loss")
+        limits.sized(part, "a coefficient of the loss")
     quadratic, linear = _orbits(domain)
     count = np.bincount(np.r_[quadratic[np.triu_indices(domain.p)], linear], minlength=6)
     weight = np.array(_weights(weights))[[KIND[k] for k in range(6)]]

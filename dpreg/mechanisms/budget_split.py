@@ -14,7 +14,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpreg import checks, noise
+from dpreg import checks, limits, noise
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours, PrivacyLeakWarning
 from dpreg.noise import RandomState
@@ -70,8 +70,8 @@ def printed_share(quadratic: float, linear: float, beta: float | None = None) ->
     >>> round(printed_share(36, 36), 4), round(printed_share(36.001, 36), 4)
     (0.027, 0.973)
     """
-    checks.positive(checks.sized(quadratic, "quadratic"), "quadratic")
-    checks.positive(checks.sized(linear, "linear"), "linear")
+    checks.positive(limits.sized(quadratic, "quadratic"), "quadratic")
+    checks.positive(limits.sized(linear, "linear"), "linear")
     if quadratic <= linear:
         if beta is not None:
             raise InputError(f"beta is {beta!r}, and line 15 of Algorithm 1 knows none: leave it out")

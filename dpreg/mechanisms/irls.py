@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpreg import accounting, checks, noise
+from dpreg import accounting, checks, limits, noise
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.mechanisms import chi_square
@@ -384,15 +384,15 @@ def simulated(
     >>> X.shape, ball.response
     ((100, 10), (-2.0, 2.0))
     """
-    rng, d = noise.generator(random_state), checks.count(d, "d", most=checks.WIDE)
-    checks.shape((checks.count(n, "n", 2), d), "n times d")
+    rng, d = noise.generator(random_state), checks.count(d, "d", most=limits.WIDE)
+    limits.shape((checks.count(n, "n", 2), d), "n times d")
     ball = Ball(np.zeros(d), 1.0, response=(-2.0, 2.0))
     X = rng.normal(size=(n, d)) / (math.sqrt(d) + 3)
     ball.clip(X)
     return (
         X,
         X @ rng.normal(size=d)
-        + checks.positive(checks.sized(noise_deviation, "noise_deviation"), "noise_deviation") * rng.normal(size=n),
+        + checks.positive(limits.sized(noise_deviation, "noise_deviation"), "noise_deviation") * rng.normal(size=n),
         ball,
     )
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpreg import checks
+from dpreg import checks, limits
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.pipeline.domain import BLOCK, Ball, Domain
@@ -27,7 +27,7 @@ def loss(residuals: ArrayLike, cap: float) -> FloatArray:
     [2.0, 0.05]
     """
     size, floor = (
-        np.abs(checks.reals(residuals, "residuals")),
+        np.abs(limits.reals(residuals, "residuals")),
         1 / checks.within_reach(checks.positive(cap, "cap"), "cap"),
     )
     return np.asarray(np.where(size > floor, size, (size**2 / floor + floor) / 2))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import optimize, special
 
-from dpreg import checks, noise
+from dpreg import checks, limits, noise
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.pipeline.domain import Ball, Box, Domain
@@ -105,7 +105,7 @@ class WishartDifference(Law):
     @checked
     def times(self, factor: ArrayLike) -> WishartDifference:
         """Return the noise multiplied by a number, or stacked along the shape of an array of numbers."""
-        f = checks.reals(factor, "factor")
+        f = limits.reals(factor, "factor")
         if not (f > 0).all():
             raise InputError("factor holds a number that is not above zero: give positive numbers")
         spread = self.spread * f

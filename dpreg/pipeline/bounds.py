@@ -75,6 +75,6 @@ def data_range(X: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray, tupl
     warnings.warn(
         "bounds read off the data are not private: one record can move them, and with them everyone's scaling",
         PrivacyLeakWarning,
-        stacklevel=5,
+        stacklevel=4,
     )
     return rows.min(axis=0), rows.max(axis=0), (float(target.min()), float(target.max()))

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpreg import checks
+from dpreg import checks, limits
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError
 from dpreg.pipeline import bounds
@@ -44,17 +44,15 @@ class Model:
     slopes: FloatArray
 
     def __post_init__(self) -> None:
-        checks.finite(self.intercept, "intercept")
         checks.vector(self.slopes, "slopes")
 
-    @checked
     def predict(self, X: ArrayLike) -> FloatArray:
         """Return predictions of shape (n,) for predictors of shape (n, d)."""
         array = np.asarray(checks.numeric(X, "X"), dtype=np.float64)
         if array.ndim != 2 or array.shape[1] != len(self.slopes):
             raise InputError(f"X has shape {array.shape}: give {len(self.slopes)} columns, one row per record")
         checks.all_finite(array, "X")
-        checks.reals(array, "X")
+        limits.reals(array, "X")
         return np.asarray(self.intercept + array @ self.slopes)
 
 
@@ -107,7 +105,6 @@ class Domain:
         """Units of the response in one scaled unit; multiply a scaled RMSE by it."""
         return (self.response[1] - self.response[0]) / 2
 
-    @checked
     def scale(self, X: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return clipped records in scaled units.
 
@@ -136,7 +133,6 @@ class Domain:
         table = self.table(X, y)
         return table[:, 1:], table[:, 0]
 
-    @checked
     def records(self, X: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return records in the user's units as arrays of shape (n, d) and (n,): columns and bounds belong together."""
         columns = getattr(X, "columns", None)
@@ -145,7 +141,6 @@ class Domain:
             raise InputError(f"X has the columns {list(found)}, and the bounds are those of {wanted}: pass X[{wanted}]")
         return checks.rows(X, y, self.d)
 
-    @checked
     def table(self, X: ArrayLike, y: ArrayLike) -> FloatArray:
         """Return the clipped records (t, Z) in scaled units as one array of shape (n, p + 1)."""
         rows, target = self.records(X, y)
@@ -179,7 +174,6 @@ class Domain:
         self.clip(Z)
         np.clip(out[:, 0], -1.0, 1.0, out=out[:, 0])
 
-    @checked
     def unscale(self, theta: ArrayLike) -> Model:
         """Return the model in the user's units for scaled coefficients of shape (p,).
 
@@ -255,7 +249,6 @@ class Box(Domain):
             raise InputError(f"predictor {j} has bounds [{low[j]:g}, {high[j]:g}], too far apart: give closer ones")
 
     @classmethod
-    @checked
     def from_data(cls, X: ArrayLike, y: ArrayLike, *, intercept: bool = False, corner: bool = False) -> Box:
         """Read the bounds off the data, as 000 does. This leaks: it warns, and the ledger says so.
 
@@ -366,7 +359,6 @@ class Ball(Domain):
         _set(self, names=names)
 
     @classmethod
-    @checked
     def from_data(cls, X: ArrayLike, y: ArrayLike, *, intercept: bool = False) -> Ball:
         """Take centre, radius and response range from the data. This leaks: it warns, and the ledger says so."""
         low, high, response = bounds.data_range(X, y)

@@ -14,7 +14,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpreg import checks, noise
+from dpreg import checks, limits, noise
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.pipeline.domain import Ball, Box, Domain
@@ -258,7 +258,7 @@ def unit_scales(
     ([[1.0, 1.0], [1.0, 1.0]], [2.0, 2.0])
     """
     checks.choice(convention, ("monomial", "ordered", "copied", "triangle"), "convention")
-    ones = np.ones((checks.count(p, "p", most=checks.WIDE), p))
+    ones = np.ones((checks.count(p, "p", most=limits.WIDE), p))
     M = (ones + np.eye(p)) / 2 if convention == "monomial" else ones
     if public_count:
         M[0, 0] = 0.0

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpreg import checks
+from dpreg import checks, limits
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError
 from dpreg.pipeline.domain import BLOCK
@@ -106,7 +106,7 @@ def _average(
     theta: ArrayLike, Z: ArrayLike, y: ArrayLike, of: Callable[[FloatArray, FloatArray, FloatArray], NDArray[Any]]
 ) -> FloatArray:
     rows, labels = records(Z, y)
-    t = checks.reals(theta, "theta")
+    t = limits.reals(theta, "theta")
     if t.ndim == 0 or t.shape[-1] != rows.shape[1]:
         raise InputError(f"theta has shape {t.shape}: give {rows.shape[1]} entries on its last axis")
     flat = t.reshape(-1, rows.shape[1])

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpreg import checks
+from dpreg import checks, limits
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, IndefiniteError, InputError, SolverError
 from dpreg.pipeline.domain import BLOCK
@@ -120,15 +120,15 @@ def descend(
     """
     checks.count(limit, "limit")
     checks.positive(tolerance, "tolerance")
-    if checks.sized(ridge, "ridge") < 0:
+    if limits.sized(ridge, "ridge") < 0:
         raise InputError(f"ridge is {ridge:g}: give a number of at least zero")
-    zero = np.zeros(checks.count(p, "p", most=checks.WIDE))
+    zero = np.zeros(checks.count(p, "p", most=limits.WIDE))
     theta = zero if start is None else checks.vector(start, "start")
     linear = zero if tilt is None else checks.vector(tilt, "tilt")
     for name, given in (("start", theta), ("tilt", linear)):
         if len(given) != p:
             raise InputError(f"{name} has {len(given)} entries: give {p}, one per column")
-        checks.reals(given, name)
+        limits.reals(given, name)
     value, step, size = math.inf, np.zeros(p), math.inf
     for _ in range(limit):
         trial, slope, curvature = _held(sums, theta + step, ridge, linear)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpreg import checks
+from dpreg import checks, limits
 from dpreg.arguments import checked
 from dpreg.checks import InputError, Neighbours
 from dpreg.noise import RandomState, generator
@@ -40,7 +40,7 @@ def ridge(objective: Quadratic, amount: ArrayLike) -> Quadratic:
     lift = np.asarray(checks.numeric(amount, "amount"), dtype=np.float64)
     if not np.isfinite(lift).all() or (lift < 0).any():
         raise InputError("the ridge is negative or not finite: give numbers of at least zero")
-    checks.fits(checks.reals(lift, "amount"), objective.batch, "amount")
+    limits.fits(limits.reals(lift, "amount"), objective.batch, "amount")
     return replace(objective, M=objective.M + lift[..., None, None] * np.eye(objective.p))
 
 
@@ -53,7 +53,7 @@ def deviations(scales: Law, k: float = 4.0) -> np.ndarray:
     * 001: Zhang, Zhang, Xiao, Yang and Winslett, Functional Mechanism, 2012.
     """
     checks.instance(scales, Law, "scales")
-    return np.asarray(checks.positive(checks.sized(k, "k"), "k") * scales.deviation)
+    return np.asarray(checks.positive(limits.sized(k, "k"), "k") * scales.deviation)
 
 
 @checked
@@ -85,7 +85,7 @@ def trim(objective: Quadratic, floor: ArrayLike = 0.0) -> Quadratic:
     level = np.asarray(checks.numeric(floor, "floor"), dtype=np.float64)
     if not np.isfinite(level).all() or (level < 0).any():
         raise InputError("the floor is negative or not finite: give numbers of at least zero")
-    checks.fits(checks.reals(level, "floor"), objective.batch, "floor")
+    limits.fits(limits.reals(level, "floor"), objective.batch, "floor")
     values, vectors = np.linalg.eigh(objective.symmetric)
     kept = values > level[..., None] + FLAT * np.abs(values).max(axis=-1, keepdims=True)
     part = vectors * kept[..., None, :]
@@ -126,7 +126,7 @@ def lift(objective: Quadratic, law: Law, k: float = 1.0) -> Quadratic:
         raise InputError("the law has no noise on M, so nothing to lift eigenvalues above: give one that has")
     if law.p != objective.p:
         raise InputError(f"the law has {law.p} columns and the objective {objective.p}: match them")
-    f = checks.positive(checks.sized(k, "k"), "k") * level[..., None]
+    f = checks.positive(limits.sized(k, "k"), "k") * level[..., None]
     values, vectors = np.linalg.eigh(objective.symmetric * np.outer(w, w))
     high = np.maximum(values, f)
     lifted = high + f**2 / high

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpreg import checks
+from dpreg import checks, limits
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, IndefiniteError, InputError, SolverError
 from dpreg.pipeline.objective import FLAT, Quadratic
@@ -145,7 +145,7 @@ def violation(objective: Quadratic, penalty: Penalty, theta: FloatArray) -> Floa
     >>> float(violation(f, Penalty(2.0, alpha=0.0), np.array([1.0, 0.0])))
     0.0
     """
-    theta = checks.reals(theta, "theta")
+    theta = limits.reals(theta, "theta")
     if theta.shape[-1:] != (objective.p,):
         raise InputError(f"theta has shape {theta.shape}: give {objective.p} entries on its last axis")
     M = objective.symmetric + penalty.l2 * np.eye(objective.p)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import optimize, special
 
-from dpreg import checks
+from dpreg import checks, limits
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError
 from dpreg.pipeline.objective import TAYLOR, Loss
@@ -27,7 +27,7 @@ def even(z: ArrayLike) -> FloatArray:
     >>> even([0.0, -2.0, 2.0]).round(4).tolist()
     [0.6931, 1.1269, 1.1269]
     """
-    size = np.abs(checks.reals(z, "z"))
+    size = np.abs(limits.reals(z, "z"))
     return np.asarray(size / 2 + np.log1p(np.exp(-size)))
 
 

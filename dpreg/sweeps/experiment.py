@@ -16,7 +16,7 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from tqdm import tqdm  # not tqdm.auto: in a notebook without widgets it warns
 
-from dpreg import checks, noise
+from dpreg import checks, limits, noise
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.noise import RandomState
@@ -262,7 +262,7 @@ def summarise(
 
     if not by:
         raise InputError("by is empty: give some of the frame's columns")
-    checks.has(frame, ["value"], "frame")
+    limits.has(frame, ["value"], "frame")
     if missing := [name for name in by if name not in frame]:
         raise InputError(f"by is {list(by)}, but the frame has no column {missing[0]!r}: give some of its columns")
     groups = frame.groupby(list(by), sort=False)["value"]

@@ -9,7 +9,7 @@ import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 
-from dpreg import checks, noise
+from dpreg import checks, limits, noise
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError
 from dpreg.noise import RandomState
@@ -151,7 +151,7 @@ def roc_curve(theta: ArrayLike, Z: ArrayLike, y: ArrayLike, rates: ArrayLike) ->
     [[1.0, 1.0, 1.0], [0.0, 0.5, 1.0]]
     """
     rows, labels = logistic.records(Z, y)
-    t, at = checks.reals(theta, "theta"), _rates(rates)
+    t, at = limits.reals(theta, "theta"), _rates(rates)
     if t.ndim == 0 or t.shape[-1] != rows.shape[1]:
         raise InputError(f"theta has shape {t.shape}: give {rows.shape[1]} entries on its last axis")
     if labels.all() or not labels.any():

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
-from dpreg import checks
+from dpreg import checks, limits
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError
 from dpreg.pipeline import logistic
@@ -151,7 +151,7 @@ def auc(theta: ArrayLike, Z: ArrayLike, y: ArrayLike) -> FloatArray:
     [1.0, 0.0, 0.5]
     """
     rows, labels = logistic.records(Z, y)
-    t = checks.reals(theta, "theta")
+    t = limits.reals(theta, "theta")
     if t.ndim == 0 or t.shape[-1] != rows.shape[1]:
         raise InputError(f"theta has shape {t.shape}: give {rows.shape[1]} entries on its last axis")
     ones = int((labels == 1).sum())

@@ -92,6 +92,7 @@ def write(
     for share, name in ((unanswered, "unanswered"), (others, "others")):
         if not 0 <= checks.finite(share, name) <= 1:
             raise InputError(f"{name} is {share:g}: give a share between 0 and 1")
+    checks.count(n, "n")
     if not Path(folder).is_dir():
         raise DataError(f"folder is {str(folder)!r}, which is not there: make it first, or give another")
     frame = people(country, n, random_state=noise.spawn(random_state, 0))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpreg import checks
+from dpreg import checks, limits
 from dpreg.arguments import checked
 from dpreg.checks import InputError
 
@@ -99,8 +99,8 @@ def pivot(summary: pd.DataFrame, column: str = "median", digits: int = 4) -> pd.
     >>> pivot(pd.DataFrame({"method": ["a", "b"], "epsilon": [1.0, np.inf], "median": [2.0, 3.0]})).values.tolist()
     [['2', '3']]
     """
-    checks.has(summary, ["method", "epsilon"], "summary")
-    checks.has(summary, [column], "column")
+    limits.has(summary, ["method", "epsilon"], "summary")
+    limits.has(summary, [column], "column")
     if summary.empty:
         raise InputError("summary has no rows: give at least one")
     if summary.duplicated(["method", "epsilon"]).any():

@@ -17,7 +17,7 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from tqdm import tqdm
 
-from dpreg import checks, noise
+from dpreg import checks, limits, noise
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, PrivacyLeakWarning
 from dpreg.mechanisms.irls import Plan, follow, irls, simulated
@@ -140,7 +140,7 @@ def log_likelihood(mse: ArrayLike, variance: float = 0.01) -> FloatArray:
     >>> log_likelihood([0.01, 0.03]).round(4).tolist()
     [0.8836, -0.1164]
     """
-    square, v = checks.reals(mse, "mse"), checks.within_reach(checks.positive(variance, "variance"), "variance")
+    square, v = limits.reals(mse, "mse"), checks.within_reach(checks.positive(variance, "variance"), "variance")
     return np.asarray(-math.log(2 * math.pi * v) / 2 - square / (2 * v))
 
 
@@ -162,7 +162,7 @@ def scored(frame: pd.DataFrame, plain: str = "no privacy", variance: float = 0.0
     >>> scored(frame)["lost"].round(9).tolist()
     [0.0, 1.0]
     """
-    checks.has(frame, ["method", "n", "repeat", "mse"], "frame")
+    limits.has(frame, ["method", "n", "repeat", "mse"], "frame")
     base = frame[frame["method"] == plain].set_index(["n", "repeat"])["mse"]
     if base.empty:
         raise InputError(f"plain is {plain!r}: choose a method of the frame")
@@ -199,7 +199,7 @@ def needed(frame: pd.DataFrame, level: float, beside: str, random_state: RandomS
     [[1414.214, 0.707], [2000.0, 1.0]]
     """
     checks.positive(level, "level")
-    checks.has(frame, ["method", "n", "repeat", "lost"], "frame")
+    limits.has(frame, ["method", "n", "repeat", "lost"], "frame")
     names, rng = list(dict.fromkeys(frame["method"])), noise.generator(random_state)
     if beside not in names:
         raise InputError(f"beside is {beside!r}: choose a method of the frame, {', '.join(map(repr, names))}")

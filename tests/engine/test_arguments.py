@@ -124,7 +124,7 @@ def test_values_of_another_kind_are_refused_by_name(name, value, message):
 
 def test_positions_are_checked_too():
     assert echo(1.0, np.int8(2), 1, np.int8(3), 4)["many"] == (3, 4)
-    with pytest.raises(InputError, match="many is 0.5: give"):
+    with pytest.raises(InputError, match=r"many is 0\.5: give"):
         echo(1.0, 2, True, 3, 0.5)
     with pytest.raises(InputError, match="count is 'a': give"):
         echo(1.0, "a")
