@@ -72,7 +72,7 @@ class Attribute:
         match = (rows[:, None, list(self.columns)] == self.values).all(axis=-1)
         if (lost := ~match.any(axis=1)).any():
             found = rows[int(lost.argmax()), list(self.columns)].tolist()
-            raise InputError(f"a record of X has the value {found}: add it to the values, or drop the record")
+            raise InputError(f"a record has the value {found}: add it to the values, or drop the record")
         return np.asarray(match.argmax(axis=1))
 
     @checked

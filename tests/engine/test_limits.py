@@ -38,5 +38,5 @@ def test_what_is_within_the_limits_comes_back():
     ],
 )
 def test_what_is_beyond_is_refused(call):
-    with pytest.raises(InputError, match="^x .*: give"):
+    with pytest.raises(InputError, match=r"^x .*: give"):
         call()

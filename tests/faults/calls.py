@@ -53,7 +53,7 @@ from lib.data import (
     ipums_files,
     ipums_synthetic,
 )
-from lib.pages import claims, plot, report
+from lib.pages import claims, report
 from lib.papers import attacked_fits, fang, park_welling, timing, zhang
 
 PACKAGES = ("dpreg", "lib")
@@ -211,18 +211,6 @@ def results():
 def lines():
     part = {"median": [3.0, 2.0], "low": [2.0, 1.0], "high": [4.0, 3.0]}
     return pd.DataFrame({"method": "m", "epsilon": [0.1, 1.0], **part})
-
-
-@cache
-def axes():
-    return plot.figure()[1][0]  # one for all: making them takes longer than drawing
-
-
-@cache
-def panel_with_a_line():
-    panel = plot.figure()[1][0]
-    plot.curves(panel, [0, 1], {"a": [1.0, 2.0]}, xlabel="x", ylabel="y")
-    return panel
 
 
 @cache
@@ -638,10 +626,6 @@ def library():
     yield claims.outcomes, {"chapter": "mechanisms/linear"}
     yield claims.settled, {"paper": "001"}
     yield claims.counts, {}
-    yield (
-        plot.curves,
-        {"axes": lambda: axes(), "x": lambda: [0, 1], "series": lambda: {"a": [1.0, 2.0]}, "xlabel": "", "ylabel": ""},
-    )
     yield report.number, {"value": 1.0}
     yield report.table, {"frame": results}
     yield report.turned, {"frame": lambda: pd.DataFrame({"rate": [0.1, 1.0], "FM": [0.5, 0.25]}), "corner": "US"}
@@ -709,7 +693,7 @@ ALIASES = {
     "low": ("band",),
     "noisy": ("release",),
     "public_X": ("X", "public"),
-    "X": ("records", "columns", "targets"),
+    "X": ("a record has", "records", "columns", "targets"),
     "Y": ("y has",),
     "bounds": ("domain", "response", "lower", "upper"),
     "theta": ("table",),

@@ -9,7 +9,6 @@ import zlib
 import calls
 import fuzzing
 import hostile
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from test_bad_input import public_of
@@ -46,7 +45,6 @@ def met(number, name, parts, part):
     for k, (label, value) in enumerate(hostile.HOSTILE.items()):
         if (k + shift) % parts == part and label not in calls.VALID.get(name, ()):
             found[label] = JUDGE.verdict(function, arguments, name, value)
-            plt.close("all")
     return {label: wrong for label, wrong in found.items() if wrong}
 
 
@@ -77,7 +75,6 @@ def test_the_call_itself_is_valid(number):
     else:
         assert fuzzing.broken(result) is None or place(function) in calls.GAPS
         assert place(function) not in calls.NO_FILES
-    plt.close("all")
 
 
 def test_every_public_function_has_a_call():
