@@ -97,7 +97,7 @@ def optimal_share(total: float, k: int, delta: float) -> float:
     >>> round(share, 5), optimal(share, 100, 1e-5) <= 1.0
     (0.02706, True)
     """
-    total, _ = checks.positive(total, "total"), checks.count(k, "k", most=MANY)
+    total, _ = _sought(total, "total"), checks.count(k, "k", most=MANY)
     return _largest(lambda share: optimal(share, k, delta) <= total)
 
 

@@ -30,9 +30,9 @@ def number(value: Any, digits: int = 4) -> str:
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     if isinstance(value, int | np.integer) and not isinstance(value, np.timedelta64):
-        return f"{checks.whole(value, 'value'):d}"
+        return f"{value:d}"
     x = float(value) if isinstance(value, float | np.floating) else checks.real(value)
-    if math.isnan(x) and not isinstance(value, float | np.floating | np.ndarray):
+    if math.isnan(x) and not isinstance(value, float | np.floating):
         raise InputError(f"value is {checks.shown(value)}: give a number, a boolean or text")
     if not math.isfinite(x):
         return str(x)
