@@ -98,6 +98,8 @@ def checked(function: F) -> F:
                 kwargs[name] = rules[name](value, name)
         return function(*given, **kwargs)
 
+    for name in {"cache_clear", "cache_info"} & set(dir(function)):
+        setattr(wrapper, name, getattr(function, name))
     return cast(F, wrapper)
 
 
@@ -147,6 +149,7 @@ def _union(parts: tuple[Any, ...]) -> Check | None:
     rules = [functools.partial(_instance, tuple(rest))] if plain else [_rule(part) for part in rest]
     if None in rules:
         return None
+    own = {} if plain else dict(zip(rest, rules, strict=True))
     words = next(
         (k for k, part in enumerate(rest) if typing.get_origin(part) is Literal), 0
     )  # whose error helps a word
@@ -154,6 +157,8 @@ def _union(parts: tuple[Any, ...]) -> Check | None:
     def check(value: Any, name: str) -> Any:
         if optional and value is None:
             return None
+        if type(value) in own:  # a truth value is a number too, and stays what it is
+            return cast(Check, own[type(value)])(value, name)
         errors = []
         for rule in rules:
             try:

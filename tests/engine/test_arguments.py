@@ -33,6 +33,7 @@ def echo(
     table: ArrayLike | None = None,
     call: Callable[[], int] | None = None,
     anything: Any = None,
+    mixed: float | bool = 0.0,
     p: int = 1,
     shape: tuple[int, ...] = (),
     jobs: int = 1,
@@ -75,6 +76,8 @@ GOOD = [
     ("made", {"a": np.int64(1)}, {"a": 1}, dict),
     ("made", None, None, type(None)),
     ("anything", "no", "no", str),
+    ("mixed", True, True, bool),
+    ("mixed", np.float64(1.0), 1.0, float),
     ("shape", [2, 3], (2, 3), tuple),
     ("jobs", -1, -1, int),
 ]
@@ -154,7 +157,7 @@ def test_classes_are_checked_when_they_are_made():
 
 def test_what_is_checked_is_still_itself():
     assert echo.__name__ == "echo"
-    assert doubled.__wrapped__.cache_info().hits == 0
+    assert doubled.cache_info().hits == 0
     assert doubled(2.0) == doubled(np.float64(2.0)) == 4.0
-    assert doubled.__wrapped__.cache_info().hits == 1
+    assert doubled.cache_info().hits == 1
     assert pickle.loads(pickle.dumps(functional)) is functional
