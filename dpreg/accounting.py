@@ -15,11 +15,16 @@ import numpy as np
 from scipy import special, stats
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import InputError
 
+LARGEST = 1e300
+LISTED = 10**7  # numbers of lies that are summed over
+MANY = 10**6  # releases among which a search shares: it sums thousands of times
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 
+@checked
 def advanced(epsilon: float, k: int, delta: float) -> float:
     """Return the total epsilon, at this delta, of k releases that are epsilon-private each: Dwork and Roth's form.
 
@@ -35,6 +40,7 @@ def advanced(epsilon: float, k: int, delta: float) -> float:
     return math.sqrt(-2 * k * math.log(delta)) * e + (k * e * grown if e else 0.0)
 
 
+@checked
 def advanced_share(total: float, k: int, delta: float) -> float:
     """Return the largest epsilon that each of k releases may have so that `advanced` gives at most this total.
 
@@ -49,6 +55,7 @@ def advanced_share(total: float, k: int, delta: float) -> float:
     return _largest(lambda share: math.nextafter(advanced(share, k, delta) * (1 + 1e-14), math.inf) <= total)
 
 
+@checked
 def optimal(epsilon: float, k: int, delta: float) -> float:
     """Return the least total epsilon, at this delta, that covers any k releases that are epsilon-private each.
 
@@ -66,7 +73,10 @@ def optimal(epsilon: float, k: int, delta: float) -> float:
     lie = float(special.expit(-e))
     middle, spread = k * lie, math.sqrt(k * lie * float(special.expit(e)))
     reach = 40 * spread + 500  # Bernstein's inequality: what lies outside has probability below 1e-307
-    lies = np.arange(max(0, math.floor(middle - reach)), min(k, math.ceil(middle + reach)) + 1)
+    first, last = max(0, math.floor(middle - reach)), min(k, math.ceil(middle + reach))
+    if last - first > LISTED:
+        raise InputError(f"k is {k}, and {last - first:.1g} numbers of lies are likely: give fewer releases")
+    lies = np.arange(first, last + 1)
     losses = (k - 2.0 * lies) * e * (1 + 1e-15)
     # An error in `lie` counts up to k times.
     chance = stats.binom.pmf(lies, k, lie) * (1 + 1e-10 + 1e-15 * k)
@@ -77,6 +87,7 @@ def optimal(epsilon: float, k: int, delta: float) -> float:
     return 0.0 if covers(0.0) else _edge(covers, k * e * (1 + 1e-15), 0.0)
 
 
+@checked
 def optimal_share(total: float, k: int, delta: float) -> float:
     """Return the largest epsilon that each of k releases may have so that `optimal` gives at most this total.
 
@@ -86,10 +97,11 @@ def optimal_share(total: float, k: int, delta: float) -> float:
     >>> round(share, 5), optimal(share, 100, 1e-5) <= 1.0
     (0.02706, True)
     """
-    total = checks.positive(total, "total")
+    total, _ = _sought(total, "total"), checks.count(k, "k", most=MANY)
     return _largest(lambda share: optimal(share, k, delta) <= total)
 
 
+@checked
 @dataclass(frozen=True)
 class MeanCDP:
     """Mean-concentrated privacy: the loss has mean at most `mu` and strays from it like a normal of deviation `tau`.
@@ -121,6 +133,7 @@ class MeanCDP:
         return MeanCDP(self.mu + other.mu, math.hypot(self.tau, other.tau))
 
     @classmethod
+    @checked
     def from_pure(cls, epsilon: float, *, quoted: bool = False) -> MeanCDP:
         """Return what an epsilon-private release costs: the least there is, or by the theorem that 003 quotes.
 
@@ -142,11 +155,13 @@ class MeanCDP:
         """The zCDP it implies."""
         return max(self.mu, self.tau**2 / 2)
 
+    @checked
     def epsilon(self, delta: float) -> float:
         """Return the epsilon at this delta, from the tail of the loss alone."""
         return self.mu + self.tau * math.sqrt(-2 * math.log(_delta(delta)))
 
 
+@checked
 def zcdp_from_pure(epsilon: float) -> float:
     """Return the least rho that covers every epsilon-private mechanism: epsilon tanh(epsilon / 2).
 
@@ -161,6 +176,7 @@ def zcdp_from_pure(epsilon: float) -> float:
     return e * math.tanh(e / 2)
 
 
+@checked
 def zcdp_from_laplace(epsilon: float) -> float:
     """Return the least rho of independent Laplace noise whose loss is at most epsilon: epsilon - 1 + e^-epsilon.
 
@@ -176,6 +192,7 @@ def zcdp_from_laplace(epsilon: float) -> float:
     return math.fsum((-e) ** n / math.factorial(n) for n in range(2, 20))
 
 
+@checked
 def laplace_for(rho: float) -> float:
     """Return the largest epsilon of independent Laplace noise that costs at most rho by `zcdp_from_laplace`.
 
@@ -185,10 +202,11 @@ def laplace_for(rho: float) -> float:
     >>> round(epsilon, 4), zcdp_from_laplace(epsilon) <= 0.045
     (0.3158, True)
     """
-    rho = checks.positive(rho, "rho")
+    rho = _sought(rho, "rho")
     return _largest(lambda epsilon: math.nextafter(zcdp_from_laplace(epsilon) * (1 + 1e-14), math.inf) <= rho)
 
 
+@checked
 def zcdp_to_dp(rho: float, delta: float, *, tight: bool = True) -> float:
     """Return the epsilon that rho-zCDP implies at this delta.
 
@@ -214,6 +232,7 @@ def zcdp_to_dp(rho: float, delta: float, *, tight: bool = True) -> float:
     return min(simple, max(0.0, math.fsum(terms) + 1e-15 * math.fsum(map(abs, terms))))
 
 
+@checked
 def rho_for(epsilon: float, delta: float) -> float:
     """Return the largest rho that (epsilon, delta)-privacy allows by `zcdp_to_dp`.
 
@@ -223,10 +242,11 @@ def rho_for(epsilon: float, delta: float) -> float:
     >>> round(rho, 5), zcdp_to_dp(rho, 1e-5) <= 1.0
     (0.03056, True)
     """
-    epsilon = checks.positive(epsilon, "epsilon")
+    epsilon = _sought(epsilon, "epsilon")
     return _largest(lambda rho: zcdp_to_dp(rho, delta) <= epsilon)
 
 
+@checked
 def gdp_delta(mu: float, epsilon: float) -> float:
     """Return the exact delta at this epsilon of Gaussian noise whose deviation is the L2 sensitivity over `mu`.
 
@@ -255,6 +275,7 @@ def gdp_delta(mu: float, epsilon: float) -> float:
     return min(1.0, math.nextafter(delta * (1 + rounding), math.inf))
 
 
+@checked
 def gdp_epsilon(mu: float, delta: float) -> float:
     """Return the exact epsilon at this delta of Gaussian noise whose deviation is the L2 sensitivity over `mu`.
 
@@ -271,6 +292,7 @@ def gdp_epsilon(mu: float, delta: float) -> float:
     return _edge(lambda epsilon: gdp_delta(mu, epsilon) <= delta, enough, 0.0)
 
 
+@checked
 def gdp_mu(epsilon: float, delta: float) -> float:
     """Return the largest `mu` for which Gaussian noise is (epsilon, delta)-private; epsilon may be zero.
 
@@ -284,6 +306,7 @@ def gdp_mu(epsilon: float, delta: float) -> float:
     return _largest(lambda mu: gdp_delta(mu, epsilon) <= delta)
 
 
+@checked
 def gaussian_deviation(sensitivity: float, epsilon: float, delta: float) -> float:
     """Return the smallest deviation of Gaussian noise that is (epsilon, delta)-private at this L2 sensitivity.
 
@@ -295,6 +318,7 @@ def gaussian_deviation(sensitivity: float, epsilon: float, delta: float) -> floa
     return math.nextafter(checks.positive(sensitivity, "sensitivity") / gdp_mu(epsilon, delta), math.inf)
 
 
+@checked
 def classical_deviation(sensitivity: float, epsilon: float, delta: float) -> float:
     """Return sensitivity sqrt(2 log(1.25/delta)) / epsilon: enough up to epsilon = 1, too little for large epsilon.
 
@@ -336,6 +360,16 @@ def _loss(value: Any, name: str) -> float:
     number = checks.finite(value, name)
     if number < 0:
         raise InputError(f"{name} is {number:g}: give a number of at least zero")
+    if number > LARGEST:
+        raise InputError(f"{name} is {number:g}, and what many of it cost exceeds every float: give a smaller one")
+    return number
+
+
+def _sought(value: Any, name: str) -> float:
+    """Return what a search must not exceed; it tries numbers a little beyond."""
+    number = checks.positive(value, name)
+    if number > LARGEST / 10:
+        raise InputError(f"{name} is {number:g}, and what is beyond it exceeds every float: give a smaller one")
     return number
 
 

@@ -7,8 +7,10 @@ either costs accuracy without a sign or costs somebody's privacy.
 from __future__ import annotations
 
 import contextlib
+import decimal
 import importlib
 import math
+import numbers
 import warnings
 from typing import Any, Literal, get_args
 
@@ -55,7 +57,7 @@ def broken(as_published: bool, claim: str, reason: str) -> None:
     """
     if not flag(as_published, "as_published"):
         raise InputError(f"{reason} ({claim}): give as_published=True to study it all the same")
-    warnings.warn(f"{reason} ({claim} in the book's ledger)", BrokenGuaranteeWarning, stacklevel=3)
+    warnings.warn(f"{reason} ({claim} in the book's ledger)", BrokenGuaranteeWarning, stacklevel=4)
 
 
 def needed(module: str, extra: str) -> Any:
@@ -79,13 +81,37 @@ def positive(value: Any, name: str) -> float:
 
 def finite(value: Any, name: str) -> float:
     """Return `value` as a finite float."""
-    try:
-        number = math.nan if isinstance(value, str | bytes) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
+    number = value if type(value) is float else real(value)
     if not math.isfinite(number):
-        raise InputError(f"{name} is {value!r}: give one finite number")
+        raise InputError(f"{name} is {shown(value)}: give one finite number")
     return number
+
+
+def real(value: Any) -> float:
+    """Return a real number of any kind as a float, and NaN for all else: text, arrays, complex numbers, times."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if not isinstance(value, numbers.Real | decimal.Decimal | np.bool_) or isinstance(value, np.timedelta64):
+        return math.nan
+    try:
+        with np.errstate(over="ignore"):
+            number = float(value)
+        return math.nan if math.isinf(number) and isinstance(value, decimal.Decimal) else number
+    except (OverflowError, ValueError):  # a whole number beyond all floats, a signalling NaN
+        return math.nan
+
+
+def shown(value: Any) -> str:
+    """Return a value as an error shows it: short, and by its type if its own words are Python's."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if not isinstance(value, str | bytes | numbers.Number | list | tuple | None):
+        return f"of type {type(value).__name__}"
+    try:
+        text = repr(value)
+    except Exception:  # of an entry; or a number of too many digits
+        return f"of type {type(value).__name__}"
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def budget(value: Any, name: str = "epsilon") -> float:
@@ -127,7 +153,7 @@ def neighbours(value: Any) -> Neighbours:
 def choice(value: Any, allowed: tuple[Any, ...], name: str) -> Any:
     """Return `value` if it is one of `allowed`."""
     if not isinstance(value, str) or value not in allowed:
-        raise InputError(f"{name} is {value!r}: choose one of {', '.join(map(repr, allowed))}")
+        raise InputError(f"{name} is {shown(value)}: choose one of {', '.join(map(repr, allowed))}")
     return value
 
 
@@ -141,15 +167,34 @@ def instance(value: Any, kind: type[Any] | tuple[type[Any], ...], name: str) -> 
 
 def flag(value: Any, name: str) -> bool:
     """Return `value` as a boolean; text is refused, because every text but the empty one would mean yes."""
-    if not isinstance(value, bool | int | np.bool_ | np.integer):
-        raise InputError(f"{name} is {value!r}: give True or False")
+    if not isinstance(value, bool | int | np.bool_ | np.integer) or not (value == 0 or value == 1):
+        raise InputError(f"{name} is {shown(value)}: give True or False")
     return bool(value)
 
 
-def count(value: Any, name: str, least: int = 1) -> int:
-    """Return `value` as an integer of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{name} is {value!r}: give a whole number of at least {least}")
+def whole(value: Any, name: str) -> int:
+    """Return `value` as an integer of any sign; truth values and spans of time are none."""
+    if isinstance(value, bool | np.timedelta64) or not isinstance(value, int | np.integer):
+        raise InputError(f"{name} is {shown(value)}: give a whole number")
+    if abs(int(value)) >= 2**63:
+        raise InputError(f"{name} is {shown(value)}: give a whole number that fits into 64 bits")
+    return int(value)
+
+
+def count(value: Any, name: str, least: int = 1, most: int = 2**63 - 1) -> int:
+    """Return `value` as an integer of at least `least`, and at most what can be counted or held.
+
+    Parameters
+    ----------
+    value, name
+        What was given, for which argument.
+    least, most : int
+        Both are allowed.
+    """
+    if isinstance(value, bool | np.timedelta64) or not isinstance(value, int | np.integer) or value < least:
+        raise InputError(f"{name} is {shown(value)}: give a whole number of at least {least}")
+    if value > most:
+        raise InputError(f"{name} is {shown(value)}: give at most {most}")
     return int(value)
 
 
@@ -174,12 +219,19 @@ def numeric(value: Any, name: str, first: int = 0) -> NDArray[Any]:
         array = np.asarray(value)
     except ValueError:
         raise InputError(f"{name} has rows of different lengths: give a rectangular array") from None
+    except Exception:  # an object may say whatever it likes when it is asked for an array
+        raise InputError(f"{name} is of type {type(value).__name__}: give an array of real numbers") from None
+    if array.ndim == 0 and array.dtype.kind == "O" and math.isnan(real(value)):
+        raise InputError(f"{name} has shape (), and entries of type {type(value).__name__}: give real numbers")
     text = array.dtype.kind == "O" and any(isinstance(entry, str | bytes) for entry in array.flat)
     if not text and (place := _gap(value, array)):
         where = _where(place, first, getattr(value, "columns", None))
         raise InputError(f"{name} has a missing value (first at {where}): drop or impute such records")
     if array.dtype.kind == "O" and not text:
         with contextlib.suppress(TypeError, ValueError, OverflowError):
+            array = array.astype(np.float64)
+    if array.dtype == np.longdouble:
+        with np.errstate(over="ignore"):  # infinite ones are told apart where the numbers are used
             array = array.astype(np.float64)
     if array.dtype.kind not in "biuf":
         raise InputError(f"{name} has entries of type {array.dtype}: encode them as real numbers first")

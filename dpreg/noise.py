@@ -14,14 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpreg import checks
+from dpreg import checks, limits
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError
 
 RandomState = int | np.random.SeedSequence | np.random.Generator | None
 SYSTEM = "numpy, system randomness"
 SEEDED = "numpy, seed "
+LARGEST = 1e300  # scale of noise: a draw can be a few hundred times as large
 
 
+@checked
 def generator(random_state: RandomState = None) -> np.random.Generator:
     """Return the generator for a seed, a seed sequence, a generator, or fresh entropy for `None`.
 
@@ -35,6 +38,7 @@ def generator(random_state: RandomState = None) -> np.random.Generator:
     return np.random.default_rng(seed_sequence(random_state))
 
 
+@checked
 def origin(random_state: RandomState = None) -> str:
     """Return what a ledger says of where the draws come from; two origins are equal if the draws would be.
 
@@ -52,6 +56,7 @@ def origin(random_state: RandomState = None) -> str:
     return f"{SEEDED}{hashlib.sha256(state.encode()).hexdigest()[:16]}"
 
 
+@checked
 def repeatable(random_state: RandomState = None) -> np.random.SeedSequence:
     """Return a seed for draws that are made more than once; that of a generator is drawn from it.
 
@@ -66,6 +71,7 @@ def repeatable(random_state: RandomState = None) -> np.random.SeedSequence:
     return seed_sequence(random_state)
 
 
+@checked
 def spawn(random_state: RandomState, *keys: int) -> np.random.Generator:
     """Return the generator of one task, named by `keys`: the same however many tasks run, and in which order.
 
@@ -75,10 +81,11 @@ def spawn(random_state: RandomState, *keys: int) -> np.random.Generator:
     True
     """
     root = seed_sequence(random_state)
-    keys = tuple(checks.count(key, "key", 0) for key in keys)
+    keys = tuple(checks.count(key, "keys", 0) for key in keys)
     return np.random.default_rng(np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, *keys)))
 
 
+@checked
 def laplace(scale: ArrayLike, shape: tuple[int, ...], random_state: RandomState = None) -> FloatArray:
     """Draw independent Laplace variables with density exp(-|z| / scale) / (2 scale).
 
@@ -93,10 +100,11 @@ def laplace(scale: ArrayLike, shape: tuple[int, ...], random_state: RandomState 
     >>> laplace([0.0, 1.0], (2,), random_state=1)[0]
     np.float64(0.0)
     """
-    b = _scales(scale, shape)
+    b = _scales(scale, shape, "scale")
     return np.asarray(generator(random_state).laplace(size=shape) * b)
 
 
+@checked
 def gaussian(deviation: ArrayLike, shape: tuple[int, ...], random_state: RandomState = None) -> FloatArray:
     """Draw independent normal variables with mean zero and these standard deviations.
 
@@ -111,10 +119,11 @@ def gaussian(deviation: ArrayLike, shape: tuple[int, ...], random_state: RandomS
     >>> gaussian([0.0, 1.0], (2,), random_state=1)[0]
     np.float64(0.0)
     """
-    sigma = _scales(deviation, shape)
+    sigma = _scales(deviation, shape, "deviation")
     return np.asarray(generator(random_state).standard_normal(size=shape) * sigma)
 
 
+@checked
 def geometric(alpha: float, shape: tuple[int, ...], random_state: RandomState = None) -> NDArray[np.int64]:
     """Draw independent two-sided geometric integers: P(k) = (1 - alpha) / (1 + alpha) alpha^|k|.
 
@@ -137,6 +146,7 @@ def geometric(alpha: float, shape: tuple[int, ...], random_state: RandomState = 
     return np.asarray(rng.geometric(1 - alpha, shape) - rng.geometric(1 - alpha, shape))
 
 
+@checked
 def wishart(p: int, degrees: float, shape: tuple[int, ...] = (), random_state: RandomState = None) -> FloatArray:
     """Draw Wishart matrices W_p(I, degrees), by Bartlett's decomposition.
 
@@ -158,16 +168,19 @@ def wishart(p: int, degrees: float, shape: tuple[int, ...] = (), random_state: R
     >>> wishart(3, 4, (2,), random_state=1).shape
     (2, 3, 3)
     """
-    checks.count(p, "p")
-    if not checks.finite(degrees, "degrees") > p - 1:
+    checks.count(p, "p", most=limits.WIDE)
+    if checks.finite(degrees, "degrees") > LARGEST:
+        raise InputError(f"degrees is {degrees:g}: give at most {LARGEST:g}")
+    if not degrees > p - 1:
         raise InputError(f"degrees is {degrees:g}: give more than p - 1 = {p - 1}")
     rng = generator(random_state)
     root = np.tril(rng.standard_normal((*shape, p, p)), -1)
     diagonal = np.arange(p)
-    root[..., diagonal, diagonal] = np.sqrt(rng.chisquare(degrees - diagonal, (*shape, p)))
+    root[..., diagonal, diagonal] = np.sqrt(rng.chisquare(float(degrees) - diagonal, (*shape, p)))
     return np.asarray(root @ np.swapaxes(root, -1, -2))
 
 
+@checked
 def laplace_cdf(x: ArrayLike, scale: float) -> FloatArray:
     """Return the probability that a Laplace variable of this scale is at most x.
 
@@ -176,11 +189,13 @@ def laplace_cdf(x: ArrayLike, scale: float) -> FloatArray:
     >>> float(laplace_cdf(0.0, 3.0)), float(laplace_cdf(-2.06, 8.0).round(4))
     (0.5, 0.3865)
     """
-    z = np.asarray(x, dtype=np.float64) / checks.positive(scale, "scale")
+    with np.errstate(over="ignore"):  # an infinite quotient has the probability zero or one
+        z = limits.reals(x, "x") / checks.positive(scale, "scale")
     tail = np.exp(-np.abs(z)) / 2
     return np.asarray(np.where(z < 0, tail, 1 - tail))
 
 
+@checked
 def seed_sequence(random_state: Any) -> np.random.SeedSequence:
     """Return the seed sequence of a seed, or fresh entropy for `None`."""
     if isinstance(random_state, np.random.SeedSequence):
@@ -189,16 +204,26 @@ def seed_sequence(random_state: Any) -> np.random.SeedSequence:
         return np.random.SeedSequence()
     if isinstance(random_state, np.random.Generator):
         raise InputError("random_state is a Generator, whose state moves: give a seed to name tasks by")
-    if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer) or random_state < 0:
-        raise InputError(f"random_state is {random_state!r}: give None, a seed of at least zero, or a Generator")
+    if (
+        isinstance(random_state, bool | np.timedelta64)
+        or not isinstance(random_state, int | np.integer)
+        or random_state < 0
+    ):
+        raise InputError(
+            f"random_state is {checks.shown(random_state)}: give None, a seed of at least zero, or a Generator"
+        )
     return np.random.SeedSequence(int(random_state))
 
 
-def _scales(scale: ArrayLike, shape: tuple[int, ...]) -> FloatArray:
-    b = np.asarray(checks.numeric(scale, "scale"), dtype=np.float64)
+def _scales(scale: ArrayLike, shape: tuple[int, ...], name: str) -> FloatArray:
+    b = np.asarray(checks.numeric(scale, name), dtype=np.float64)
     if not np.isfinite(b).all() or (b < 0).any():
-        raise InputError("a scale of noise is negative or not finite: give numbers of at least zero")
+        raise InputError(f"a {name} of noise is negative or not finite: give numbers of at least zero")
+    if (b > LARGEST).any():
+        raise InputError(f"a {name} of noise is {b.max():g}, and its draws exceed every float: give a smaller one")
     try:
         return np.broadcast_to(b, shape)  # a plain product would use one draw for several scales
     except ValueError:
-        raise InputError(f"the scales have shape {b.shape} and the draws {shape}: ask for one draw per scale") from None
+        raise InputError(
+            f"the {name}s have shape {b.shape} and the draws {shape}: ask for one draw per {name}"
+        ) from None

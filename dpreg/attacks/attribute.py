@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpreg import checks
+from dpreg import checks, limits
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError
 
 Codes = NDArray[np.intp]
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Attribute:
     """An attribute the attacker does not know: its columns, the values they take together, and how common each is.
@@ -38,7 +40,7 @@ class Attribute:
     prior: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        columns = tuple(checks.count(column, "a column", 0) for column in self.columns)
+        columns = tuple(checks.count(column, "an entry of columns", 0) for column in self.columns)
         values = np.array(checks.numeric(self.values, "values"), dtype=np.float64)
         if values.ndim != 2 or len(values) < 2 or values.shape[1] != len(columns) or not columns:
             raise InputError(
@@ -63,6 +65,7 @@ class Attribute:
         """Code of the most common value: the guess of whoever has the prior and nothing else."""
         return int(self.order[0])
 
+    @checked
     def codes(self, X: ArrayLike) -> Codes:
         """Return the code of each record, or raise `InputError` for a record with no valid value."""
         rows = rows_of(X, self)
@@ -72,6 +75,7 @@ class Attribute:
             raise InputError(f"a record has the value {found}: add it to the values, or drop the record")
         return np.asarray(match.argmax(axis=1))
 
+    @checked
     def with_marginal(self, X: ArrayLike) -> Attribute:
         """Return the attribute with its shares in the records X as prior."""
         return replace(self, prior=np.bincount(self.codes(X), minlength=len(self.values)).astype(float))
@@ -81,6 +85,7 @@ class Attribute:
         return replace(self, prior=None)
 
 
+@checked
 def rows_of(X: ArrayLike, *attributes: Attribute) -> FloatArray:
     """Return records as an array that has the columns of these attributes.
 
@@ -99,6 +104,7 @@ def rows_of(X: ArrayLike, *attributes: Attribute) -> FloatArray:
     return rows
 
 
+@checked
 def distribution(prior: ArrayLike, k: int) -> FloatArray:
     """Return k shares that sum to one.
 
@@ -107,7 +113,8 @@ def distribution(prior: ArrayLike, k: int) -> FloatArray:
     >>> distribution([1, 3], 2).tolist()
     [0.25, 0.75]
     """
-    shares = checks.vector(prior, "prior")
+    checks.count(k, "k")
+    shares = limits.reals(checks.vector(prior, "prior"), "prior")
     if len(shares) != k or (shares < 0).any() or not shares.sum() > 0:
         raise InputError(f"prior is {shares.tolist()}: give {k} shares of at least zero, not all of them zero")
     return np.asarray(shares / shares.sum())

@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from dpreg import checks
+from dpreg import checks, limits
+from dpreg.arguments import checked
 from dpreg.attacks.attribute import Attribute, Codes, distribution, rows_of
 from dpreg.checks import FloatArray, InputError
 from dpreg.pipeline.laws import Scales
@@ -28,6 +29,7 @@ Error = Callable[[FloatArray, FloatArray], FloatArray]
 TIE = 1e-9  # log-scores closer than this are equal: rounding must not decide a guess
 
 
+@checked
 def gaussian_error(rss: ArrayLike, n: int, p: int) -> Error:
     """Return log pi(y, f) of a linear model: normal around f, with variance RSS / (n - p) of the released model.
 
@@ -49,13 +51,14 @@ def gaussian_error(rss: ArrayLike, n: int, p: int) -> Error:
     [[-2.0]]
     """
     if checks.count(n, "n") <= checks.count(p, "p"):
-        raise InputError(f"there are {n} records for {p} coefficients: give more records")
+        raise InputError(f"n is {n}, for {p} coefficients: give more records")
     variance = np.asarray(checks.numeric(rss, "rss"), dtype=np.float64) / (n - p)
     if not ((variance > 0) & np.isfinite(variance)).all():
         raise InputError("rss is not finite and above zero, so the error has no law: give that of a model with errors")
     return lambda y, f: -((y - f) ** 2) / (2 * variance[..., None, None])
 
 
+@checked
 def confusion_error(y: ArrayLike, predicted: ArrayLike, smoothing: float = 1.0) -> Error:
     """Return log pi(y, f) of a classifier: the share of label y among the records it gives the label f.
 
@@ -82,7 +85,7 @@ def confusion_error(y: ArrayLike, predicted: ArrayLike, smoothing: float = 1.0) 
     for name, labels in (("y", target), ("predicted", fitted)):
         if (bad := (labels != 0) & (labels != 1)).any():
             raise InputError(f"{name} holds {labels[bad][0]:g}: give labels 0 and 1 only")
-    checks.positive(smoothing, "smoothing")
+    checks.within_reach(checks.positive(smoothing, "smoothing"), "smoothing")
     hit, one, positives, n = (fitted * target).sum(-1), fitted.sum(-1), target.sum(), len(target)
     counts = np.stack([n - positives - one + hit, one - hit, positives - hit, hit], axis=-1) + smoothing
     table = counts.reshape(*counts.shape[:-1], 2, 2)  # (label, prediction)
@@ -96,6 +99,7 @@ def confusion_error(y: ArrayLike, predicted: ArrayLike, smoothing: float = 1.0) 
     return error
 
 
+@checked
 def scores(
     predict: Predict, X: ArrayLike, y: ArrayLike, sensitive: Attribute, error: Error, unknown: Sequence[Attribute] = ()
 ) -> FloatArray:
@@ -128,6 +132,7 @@ def scores(
     return np.asarray(np.swapaxes(likely, -1, -2) + _log(sensitive.prior))
 
 
+@checked
 def map_attack(
     predict: Predict, X: ArrayLike, y: ArrayLike, sensitive: Attribute, error: Error, unknown: Sequence[Attribute] = ()
 ) -> Codes:
@@ -149,6 +154,7 @@ def map_attack(
     return _best(scores(predict, X, y, sensitive, error, unknown), sensitive)
 
 
+@checked
 def accuracy(predict: Predict, X: ArrayLike, y: ArrayLike, sensitive: Attribute, error: Error) -> FloatArray:
     """Return the share of targets whose value the attack guesses right, of shape (...); it reads their values.
 
@@ -167,6 +173,7 @@ def accuracy(predict: Predict, X: ArrayLike, y: ArrayLike, sensitive: Attribute,
     return accuracies(predict, X, y, sensitive, error, [sensitive.prior])[0]
 
 
+@checked
 def accuracies(
     predict: Predict,
     X: ArrayLike,
@@ -200,6 +207,7 @@ def accuracies(
     return found
 
 
+@checked
 def guess_without_model(
     public_X: ArrayLike, public_y: ArrayLike, X: ArrayLike, y: ArrayLike, sensitive: Attribute, classifier: Any
 ) -> Codes:
@@ -226,13 +234,17 @@ def guess_without_model(
     checks.instance(sensitive, Attribute, "sensitive")
     if not hasattr(classifier, "fit"):
         raise InputError(f"classifier is of type {type(classifier).__name__}: give a scikit-learn classifier")
-    known, targets = rows_of(public_X, sensitive), rows_of(X, sensitive)
+    known, targets = rows_of(limits.reals(public_X, "public_X"), sensitive), rows_of(X, sensitive)
+    for name, rows, responses in (("public_y", known, public_y), ("y", targets, y)):
+        if len(checks.vector(responses, name)) != len(rows):
+            raise InputError(f"{name} has {len(np.asarray(responses))} entries for {len(rows)} records: give one each")
     if known.shape[1] != targets.shape[1]:
         raise InputError(f"public records have {known.shape[1]} columns and targets {targets.shape[1]}: match them")
     seen = [np.column_stack([np.delete(A, sensitive.columns, axis=1), b]) for A, b in ((known, public_y), (targets, y))]
     return np.asarray(classifier.fit(seen[0], sensitive.codes(known)).predict(seen[1]), dtype=np.intp)
 
 
+@checked
 def accuracy_table(right: dict[str, tuple[ArrayLike, ArrayLike]]) -> pd.DataFrame:
     """Return attack accuracy on people inside and outside the training set, and the difference, with standard errors.
 
@@ -264,6 +276,7 @@ def accuracy_table(right: dict[str, tuple[ArrayLike, ArrayLike]]) -> pd.DataFram
     return pd.DataFrame(rows)
 
 
+@checked
 def accuracy_bound(prior: ArrayLike, epsilon: float) -> FloatArray:
     """Return the best accuracy any attacker has against a member of the data behind an epsilon-private release.
 
@@ -282,11 +295,14 @@ def accuracy_bound(prior: ArrayLike, epsilon: float) -> FloatArray:
     (0.75, 0.9)
     """
     p = np.asarray(checks.numeric(prior, "prior"), dtype=np.float64)
+    if not p.size:
+        raise InputError(f"prior has shape {p.shape}: give at least one share")
     p = np.apply_along_axis(distribution, -1, p, p.shape[-1]) if p.ndim > 1 else distribution(p, p.size)
     others = np.arange(p.shape[-1]) * math.exp(-checks.positive(epsilon, "epsilon"))
     return np.asarray((np.cumsum(-np.sort(-p, axis=-1), axis=-1) / (1 + others)).max(axis=-1))
 
 
+@checked
 def membership_bound(epsilon: float) -> float:
     """Return how far accuracy inside and outside the training set can differ: (e^epsilon - 1) / (e^epsilon + 1).
 
@@ -298,6 +314,7 @@ def membership_bound(epsilon: float) -> float:
     return math.tanh(checks.positive(epsilon, "epsilon") / 2)
 
 
+@checked
 def attribute_epsilon(scales: Scales, sensitive: Attribute, loss: Loss = SQUARED) -> float:
     """Return the largest privacy loss between records that differ in the sensitive attribute only, and lie in [-1, 1].
 
@@ -337,6 +354,7 @@ def attribute_epsilon(scales: Scales, sensitive: Attribute, loss: Loss = SQUARED
     return float((np.where(change > 0, price, 0.0) * change).sum(axis=(-2, -1)).max())
 
 
+@checked
 def strongest_attack(noisy: Quadratic, candidates: Quadratic, scales: Scales, prior: ArrayLike) -> Codes:
     """Return the guesses of an attacker who knows every record but the sensitive attribute of one, of shape (...).
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError
 from dpreg.pipeline.laws import Scales
 from dpreg.pipeline.objective import Quadratic
@@ -24,6 +25,7 @@ WINDOW = 64  # uniform numbers that are tried on either side; where more come in
 log = np.frompyfunc(math.log, 1, 1)  # the computer's own, as numpy's sampler calls it; np.log may differ in a last bit
 
 
+@checked
 def reachable(released: ArrayLike, answer: ArrayLike, scale: ArrayLike) -> NDArray[np.bool_]:
     """Return whether `answer + noise.laplace(scale, ...)` can be the released number, to the last bit.
 
@@ -52,6 +54,8 @@ def reachable(released: ArrayLike, answer: ArrayLike, scale: ArrayLike) -> NDArr
         raise InputError("released, answer and scale do not match: give arrays that broadcast") from None
     if not (np.isfinite(out).all() and np.isfinite(a).all() and np.isfinite(b).all() and (b > 0).all()):
         raise InputError("released, answer or scale is not finite, or a scale not above zero: give such numbers only")
+    for extreme in (b.min(initial=1.0), b.max(initial=1.0)):
+        checks.within_reach(float(extreme), "scale")
     size = np.abs(out - a) / b
     tail = np.exp(-size) / 2  # of the uniform number, in whose steps of 2^-53 we count
     blur = (np.spacing(np.abs(out)) + np.spacing(np.abs(a))) / b + 4 * np.spacing(size)
@@ -65,6 +69,7 @@ def reachable(released: ArrayLike, answer: ArrayLike, scale: ArrayLike) -> NDArr
     return np.asarray(found)
 
 
+@checked
 def possible(noisy: Quadratic, candidate: Quadratic, scales: Scales) -> NDArray[np.bool_]:
     """Return whether a release with floating-point noise can come from these coefficients; shape of the stack.
 

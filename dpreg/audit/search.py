@@ -7,13 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.noise import RandomState, generator
 from dpreg.pipeline.domain import Ball, Box, Domain
 from dpreg.pipeline.laws import Scales
 from dpreg.pipeline.objective import SQUARED, Loss, Quadratic
 
+RESTARTS, STEPS = 10**5, 10**6  # of a search: each takes some tens of microseconds
 
+
+@checked
 @dataclass(frozen=True)
 class Pair:
     """Two scaled records (t, x) and the privacy loss between data sets that differ in them.
@@ -26,6 +30,7 @@ class Pair:
     loss: float
 
 
+@checked
 def worst_pair(
     scales: Scales,
     domain: Domain,
@@ -77,12 +82,12 @@ def worst_pair(
         raise InputError(f"scales have {len(A) - 1} columns and the domain {domain.p}: match them")
     if not np.isfinite(A).all():
         raise InputError("a number that a record can change has scale zero: its loss is infinite, nothing to search")
-    shape = (checks.count(restarts, "restarts"), domain.p + 1)
+    shape = (checks.count(restarts, "restarts", most=RESTARTS), domain.p + 1)
     z, other = (_start(shape, domain, rng) for _ in range(2))
     if neighbours == "add_remove":
         other = np.zeros(shape)
     best, kept = _loss(A, z, other), (z, other)
-    for step in range(checks.count(steps, "steps")):
+    for step in range(checks.count(steps, "steps", most=STEPS)):
         rate = rng.uniform(0.0, 4.0, (shape[0], 1)) * 1e-5 ** (step / steps) / (A.sum(axis=1).max() or 1.0)
         signed = A * np.sign(_outer(z) - _outer(other))
         z = _project(z + rate * (signed @ z[..., None])[..., 0], domain)
@@ -96,6 +101,7 @@ def worst_pair(
     return Pair(kept[0][top], kept[1][top], float(best[top]))
 
 
+@checked
 def log_ratio(output: Quadratic, one: Quadratic, other: Quadratic, scales: Scales) -> FloatArray:
     """Return the log of the ratio of the densities at an output, given two objectives: the privacy loss there.
 
@@ -121,6 +127,9 @@ def log_ratio(output: Quadratic, one: Quadratic, other: Quadratic, scales: Scale
     >>> round(float(log_ratio(f, f, g, functional(box, 1.0, convention="monomial"))), 12)
     1.0
     """
+    for name, f in (("output", output), ("one", one), ("other", other)):
+        if f.p != scales.p:
+            raise InputError(f"scales have {scales.p} columns and {name} has {f.p}: match them")
     used = np.ones_like(scales.M) if scales.ordered else np.triu(np.ones_like(scales.M))
     quadratic = _log_ratio(output.M, one.M, other.M, scales.M) * used
     loss = quadratic.sum(axis=(-1, -2)) + _log_ratio(output.v, one.v, other.v, scales.v).sum(axis=-1)

@@ -11,6 +11,7 @@ from sklearn.linear_model import ElasticNet, Lasso, LinearRegression, Ridge
 from sklearn.model_selection import GridSearchCV, KFold
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import InputError, PrivacyLeakWarning
 from dpreg.pipeline.domain import Domain
 from dpreg.pipeline.solve import Penalty
@@ -18,6 +19,7 @@ from dpreg.pipeline.solve import Penalty
 GRID = tuple(10.0 ** (k / 2) for k in range(-6, 7))
 
 
+@checked
 def twin(penalty: Penalty, n: int) -> Any:
     """Return the unfitted scikit-learn estimator with the same minimiser on n scaled records.
 
@@ -47,6 +49,7 @@ def twin(penalty: Penalty, n: int) -> Any:
     return ElasticNet(alpha=lasso + ridge, l1_ratio=lasso / (lasso + ridge), **options)
 
 
+@checked
 def choose_penalty(
     X: ArrayLike,
     y: ArrayLike,
@@ -92,12 +95,12 @@ def choose_penalty(
         "a penalty chosen on private records is itself a release without noise: fix it in advance, "
         "choose it on public data, or pay for a private selection",
         PrivacyLeakWarning,
-        stacklevel=2,
+        stacklevel=3,
     )
     for lam in checks.vector(grid, "grid"):
         checks.positive(lam, "a candidate of grid")
     checks.count(folds, "folds", 2)
-    checks.count(random_state, "random_state", 0)
+    checks.count(random_state, "random_state", 0, 2**32 - 1)
     checks.instance(domain, Domain, "domain")
     Z, t = domain.scale(X, y)
     n = len(t)

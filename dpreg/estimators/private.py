@@ -12,10 +12,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.mechanisms.wishart import difference
 from dpreg.noise import RandomState
-from dpreg.pipeline import objective, repair, solve
+from dpreg.pipeline import lattice, objective, repair, solve
 from dpreg.pipeline.budget import Budget
 from dpreg.pipeline.domain import Ball, Box, Domain
 from dpreg.pipeline.laws import Law, certify, functional
@@ -43,7 +44,8 @@ class _Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
     @property
     def _lattice(self) -> int | None:
         """The bits of the lattice, if the noise is to be discrete."""
-        return None if checks.choice(self.sampler, ("numpy", "opendp"), "sampler") == "numpy" else self.bits
+        bits = lattice.allowed(self.bits)
+        return None if checks.choice(self.sampler, ("numpy", "opendp"), "sampler") == "numpy" else bits
 
     def _minimise(self, f: Quadratic, records: Any, budget: Budget | None) -> FloatArray:
         """Release the objective, keep what may be published, and return the scaled coefficients."""
@@ -54,9 +56,10 @@ class _Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         checks.instance(self.penalty, Penalty, "penalty")
         own, known = self.mechanism, {"wishart": difference, "laplace": functional}
         make: Any = own if callable(own) else known[checks.choice(own, tuple(known), "mechanism")]
-        law: Law = make(domain, checks.budget(self.epsilon), neighbours=self.neighbours, loss=f.loss)
-        if (cost := certify(law, domain, self.neighbours, f.loss)) > self.epsilon * (1 + 1e-9):
-            raise InputError(f"the law costs {cost:g}, and epsilon is {self.epsilon:g}: scale its noise up")
+        epsilon = checks.budget(self.epsilon)
+        law: Law = make(domain, epsilon, neighbours=self.neighbours, loss=f.loss)
+        if (cost := certify(law, domain, self.neighbours, f.loss)) > epsilon * (1 + 1e-9):
+            raise InputError(f"the law costs {cost:g}, and epsilon is {epsilon:g}: scale its noise up")
         if isinstance(self.random_state, np.random.Generator):  # kept, copied, and wound back
             raise InputError("random_state is a Generator: give None for a real release, or a seed for a study")
         self.release_: Release = release(
@@ -67,8 +70,16 @@ class _Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
 
     def _rows(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Let scikit-learn note the names and number of the columns; the library checks the rest."""
-        validate_data(self, X, y, skip_check_array=True)
+        X = X if hasattr(X, "shape") else checks.numeric(X, "X")
+        self._noted(X, y=y)
         return X, y
+
+    def _noted(self, X: Any, **more: Any) -> None:
+        """Let scikit-learn compare names and number of the columns, or note them, and say what it says as we do."""
+        try:
+            validate_data(self, X, skip_check_array=True, **more)
+        except (ValueError, TypeError) as error:
+            raise InputError(f"{str(error).rstrip('.')}: pass X and y as they belong together") from None
 
 
 class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  # scikit-learn has no types
@@ -133,6 +144,7 @@ class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  
         self.sampler = sampler
         self.bits = bits
 
+    @checked
     def fit(self, X: Any, y: Any, *, budget: Budget | None = None) -> Self:
         """Release the objective of these records, charge the budget if there is one, and minimise.
 
@@ -151,11 +163,12 @@ class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  
         self.coef_, self.intercept_ = model.slopes, model.intercept
         return self
 
+    @checked
     def predict(self, X: Any) -> FloatArray:
         """Return predictions of shape (n,), in units of the response."""
         check_is_fitted(self)
         rows = _table(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        self._noted(X, reset=False)
         return np.asarray(self.intercept_ + rows @ self.coef_)
 
 
@@ -208,6 +221,7 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
         self.bits = bits
         self.loss = loss
 
+    @checked
     def fit(self, X: Any, y: Any, *, budget: Budget | None = None) -> Self:
         """Release, charge and minimise, with the errors of `PrivateLinearRegression.fit`."""
         X, y = self._rows(X, y)
@@ -227,24 +241,28 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
         tags.classifier_tags.multi_class = False
         return tags
 
+    @checked
     def decision_function(self, X: Any) -> FloatArray:
         """Return the log-odds of the upper label, of shape (n,)."""
         check_is_fitted(self)
         rows = _table(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        self._noted(X, reset=False)
         return np.asarray(self.intercept_[0] + rows @ self.coef_[0])
 
+    @checked
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probabilities of the two labels, of shape (n, 2)."""
         upper = expit(self.decision_function(X))
         return np.stack([1 - upper, upper], axis=1)
 
+    @checked
     def predict(self, X: Any) -> FloatArray:
         """Return the more probable label, of shape (n,)."""
         upper = self.decision_function(X) > 0
         return np.asarray(self.classes_[upper.astype(int)])
 
 
+@checked
 def public_set(bounds: Bounds) -> Domain:
     """Return the domain itself, or the box with an intercept for lower, upper and response bounds.
 

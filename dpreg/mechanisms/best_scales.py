@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize
 
-from dpreg import checks
+from dpreg import checks, limits
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.pipeline.domain import Ball, Box, Domain
 from dpreg.pipeline.laws import Scales, certify
@@ -25,6 +26,7 @@ SQUARE, PRODUCT, LINEAR, ROW, MEAN, COUNT = range(6)
 KIND = {SQUARE: 0, PRODUCT: 1, LINEAR: 2, ROW: 1, MEAN: 2, COUNT: 0}  # which weight an orbit has
 
 
+@checked
 def at_random_theta(spread: float = 1.0) -> Weights:
     """Return the weights for which `criterion` is the variance of the noisy objective at a random theta.
 
@@ -35,10 +37,11 @@ def at_random_theta(spread: float = 1.0) -> Weights:
     >>> at_random_theta()
     (3.0, 4.0, 1.0)
     """
-    s = checks.positive(spread, "spread")
+    s = checks.within_reach(checks.positive(spread, "spread"), "spread")
     return 3 * s**4, 4 * s**4, s**2
 
 
+@checked
 def criterion(scales: Scales, weights: Weights = TOTAL) -> FloatArray:
     """Return the weighted variance 2 sum w_k b_k^2 of the noise on the upper triangle of M and on v; shape (...).
 
@@ -58,6 +61,7 @@ def criterion(scales: Scales, weights: Weights = TOTAL) -> FloatArray:
     return np.asarray(2 * ((each * scales.M**2).sum(axis=(-1, -2)) + linear * (scales.v**2).sum(axis=-1)))
 
 
+@checked
 def optimal(
     domain: Domain,
     epsilon: ArrayLike,
@@ -116,6 +120,7 @@ def optimal(
     return best.times(certify(best, domain, neighbours, loss) / budgets)
 
 
+@checked
 def least(
     domain: Domain,
     epsilon: float,
@@ -149,6 +154,8 @@ def least(
     checks.budget(epsilon)
     checks.instance(domain, (Box, Ball), "domain")
     checks.instance(loss, Loss, "loss")
+    for part in (loss.square, loss.cross):
+        limits.sized(part, "a coefficient of the loss")
     quadratic, linear = _orbits(domain)
     count = np.bincount(np.r_[quadratic[np.triu_indices(domain.p)], linear], minlength=6)
     weight = np.array(_weights(weights))[[KIND[k] for k in range(6)]]

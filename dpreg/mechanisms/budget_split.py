@@ -14,7 +14,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpreg import checks, noise
+from dpreg import checks, limits, noise
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours, PrivacyLeakWarning
 from dpreg.noise import RandomState
 from dpreg.pipeline.budget import Budget, Ledger, Spend, pay
@@ -25,6 +26,7 @@ from dpreg.pipeline.objective import SQUARED, TAYLOR, Loss, Quadratic
 Split = Literal["printed", "proportional", "variance", "l1"]
 
 
+@checked
 def parts(p: int, loss: Loss = SQUARED) -> tuple[float, float]:
     """Return the sensitivities 004 (Lemma 1) prints for the quadratic and the linear part, with p columns.
 
@@ -44,6 +46,7 @@ def parts(p: int, loss: Loss = SQUARED) -> tuple[float, float]:
     return (p**2 / 4, 3.0 * p) if loss.labels else (2.0 * p**2, 4.0 * p)
 
 
+@checked
 def printed_share(quadratic: float, linear: float, beta: float | None = None) -> float:
     """Return the share of the quadratic part as 004 prints it (Algorithm 1, lines 12 to 16).
 
@@ -67,8 +70,8 @@ def printed_share(quadratic: float, linear: float, beta: float | None = None) ->
     >>> round(printed_share(36, 36), 4), round(printed_share(36.001, 36), 4)
     (0.027, 0.973)
     """
-    checks.positive(quadratic, "quadratic")
-    checks.positive(linear, "linear")
+    checks.positive(limits.sized(quadratic, "quadratic"), "quadratic")
+    checks.positive(limits.sized(linear, "linear"), "linear")
     if quadratic <= linear:
         if beta is not None:
             raise InputError(f"beta is {beta!r}, and line 15 of Algorithm 1 knows none: leave it out")
@@ -79,6 +82,7 @@ def printed_share(quadratic: float, linear: float, beta: float | None = None) ->
     return quadratic / (quadratic**2 + linear) * beta
 
 
+@checked
 def share(p: int, split: Split | float = "printed", *, loss: Loss = SQUARED, beta: float | None = None) -> float:
     """Return the share of epsilon for the quadratic part.
 
@@ -122,6 +126,7 @@ def share(p: int, split: Split | float = "printed", *, loss: Loss = SQUARED, bet
     return float(one / (one + two))
 
 
+@checked
 def dpba(
     domain: Domain,
     epsilon: ArrayLike,
@@ -161,6 +166,7 @@ def dpba(
     return Scales(unit.M * (quadratic / alpha), unit.v * (linear / (1 - alpha))).times(1 / budgets)
 
 
+@checked
 def dpc(
     domain: Domain,
     epsilon: ArrayLike,
@@ -231,6 +237,7 @@ def dpc(
     return shape.times(factor / budgets)
 
 
+@checked
 @dataclass(frozen=True)
 class Relevance:
     """What the first step of the reconstructed PrivR published, and the scales it chose for the second.
@@ -250,6 +257,7 @@ class Relevance:
     ledger: Ledger
 
 
+@checked
 def privr(
     objective: Quadratic,
     epsilon: float,
@@ -307,7 +315,8 @@ def privr(
     if domain is None or objective.batch:
         raise InputError("the objective has no domain or is a stack: give what objective.linear returns")
     change = certify(Scales(np.full((p, p), math.inf), np.ones(p)), domain, neighbours, loss)
-    scale = change / (share * epsilon)
+    scale = change / checks.within_reach(share * epsilon, "share times epsilon")
+    printed = None if sensitivity == "tight" else sum(parts(p, loss))  # before anything is paid for
     spend = Spend("relevances", "Laplace", neighbours, "L1", change, scale, change / scale, caveat=domain.caveat)
     drawn, ledger = pay(spend, lambda state: noise.laplace(scale, (p,), state), random_state, budget)
     noisy = np.abs(objective.v + drawn)
@@ -316,10 +325,11 @@ def privr(
     unit = unit_scales("monomial", p, loss=loss)
     pairs = p * (relevance[:, None] + relevance) / 2
     shape = Scales(unit.M / pairs, unit.v / (p * relevance))
-    total = certify(shape, domain, neighbours, loss) if sensitivity == "tight" else sum(parts(p, loss))
+    total = certify(shape, domain, neighbours, loss) if printed is None else printed
     return Relevance(relevance, shape.times(total / ((1 - share) * epsilon)), ledger)
 
 
+@checked
 def first_order(objective: Quadratic) -> tuple[float, float]:
     """Return what noise costs in training error, to the first order: B for scale one on M, A on v; as (B, A).
 
@@ -341,7 +351,7 @@ def first_order(objective: Quadratic) -> tuple[float, float]:
     values = np.linalg.eigvalsh(objective.symmetric)
     if values[0] <= 1e-12 * values[-1]:
         raise InputError(f"the objective has the eigenvalue {values[0]:.3g} of M: give one with a single minimiser")
-    warnings.warn("shares read off the exact objective are not private", PrivacyLeakWarning, stacklevel=2)
+    warnings.warn("shares read off the exact objective are not private", PrivacyLeakWarning, stacklevel=3)
     inverse = np.linalg.inv(objective.symmetric)
     theta = -inverse @ objective.v / 2
     K = (theta @ theta * np.eye(objective.p) + np.outer(theta, theta)) / 2 + np.diag(theta**2)

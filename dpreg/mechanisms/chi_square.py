@@ -13,12 +13,14 @@ import math
 from scipy import optimize, stats
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import InputError
 
 ROUNDING = 1e-12  # relative, of each probability below; added, so that delta errs on the safe side
 MOST = 2.0**40  # degrees of freedom, and size of a shift, beyond which a search gives up
 
 
+@checked
 def delta(epsilon: float, freedom: float, shift: float) -> float:
     """Return the smallest delta at this epsilon of adding chi-square noise to a number that moves by `shift`.
 
@@ -47,6 +49,8 @@ def delta(epsilon: float, freedom: float, shift: float) -> float:
         raise InputError(f"epsilon is {epsilon:g}: give a number of at least zero")
     if checks.finite(freedom, "freedom") < 2:
         raise InputError(f"freedom is {freedom:g}: give at least two degrees of freedom")
+    if freedom > MOST:
+        raise InputError(f"freedom is {freedom:g}: give at most {MOST:g} degrees of freedom")
     a, power, law = checks.positive(shift, "shift"), (freedom - 2) / 2, stats.chi2(freedom)
     # Where the likelihood ratio ((c - a) / c)^power e^(a / 2), or its inverse, crosses e^epsilon.
     low = a / -math.expm1(-_over(epsilon + a / 2, power))
@@ -57,6 +61,7 @@ def delta(epsilon: float, freedom: float, shift: float) -> float:
     return min(worst, 1.0)
 
 
+@checked
 def largest_shift(epsilon: float, delta: float, freedom: float) -> float:
     """Return the largest shift that chi-square noise hides with this epsilon and delta.
 
@@ -70,9 +75,12 @@ def largest_shift(epsilon: float, delta: float, freedom: float) -> float:
     1.004
     """
     _target(epsilon, delta)
+    if checks.finite(freedom, "freedom") > MOST:
+        raise InputError(f"freedom is {freedom:g}: give at most {MOST:g} degrees of freedom")
     return _search(lambda shift: _profile(epsilon, freedom, shift) - delta, 1e-9, rising=True)
 
 
+@checked
 def least_freedom(epsilon: float, delta: float, shift: float = 1.0) -> int:
     """Return the least whole number of degrees of freedom that hides a shift with this epsilon and delta.
 
@@ -88,6 +96,7 @@ def least_freedom(epsilon: float, delta: float, shift: float = 1.0) -> int:
     return math.ceil(_search(lambda nu: _profile(epsilon, nu, shift) - delta, 2.0, rising=False))
 
 
+@checked
 def replaced(epsilon: float, freedom: float, shift: float) -> float:
     """Return a delta at this epsilon when a row may be replaced: removing one and adding another in turn.
 
@@ -103,6 +112,7 @@ def replaced(epsilon: float, freedom: float, shift: float) -> float:
     return min(1.0, (1 + math.exp(half)) * apart) if half < 700 else 1.0
 
 
+@checked
 def halved(epsilon: float, delta: float) -> tuple[float, float]:
     """Return what add/remove must keep to so that replace keeps to (epsilon, delta): replacing is both in turn.
 

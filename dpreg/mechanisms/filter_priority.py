@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpreg import checks, noise
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.mechanisms.grid import Codes, Grid
 from dpreg.mechanisms.histogram import CHANGED, Cells, Histogram, spent
@@ -25,6 +26,7 @@ from dpreg.pipeline.domain import BLOCK
 from dpreg.pipeline.newton import Sums
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Summary(Cells):
     """Published cells, each with a weight, and what they cost.
@@ -53,6 +55,7 @@ class Summary(Cells):
         return newton.over(lambda: iter(parts))
 
 
+@checked
 def passing(alpha: float, level: int) -> float:
     """Return the probability alpha^level / (1 + alpha) that an empty cell passes the filter.
 
@@ -65,6 +68,7 @@ def passing(alpha: float, level: int) -> float:
     return _alpha(alpha) ** level / (1 + alpha)
 
 
+@checked
 def filter_level(cells: int, size: int, alpha: float) -> int:
     """Return the smallest level from one on at which at most `size` empty cells are expected to pass.
 
@@ -77,6 +81,7 @@ def filter_level(cells: int, size: int, alpha: float) -> int:
     return max(1, math.ceil(math.log(ratio) / -math.log(alpha)))
 
 
+@checked
 def priority(values: ArrayLike, size: int, random_state: RandomState = None) -> tuple[NDArray[np.intp], FloatArray]:
     """Return a priority sample: the indices of at most `size` of the values, increasing, and their weights.
 
@@ -107,6 +112,7 @@ def priority(values: ArrayLike, size: int, random_state: RandomState = None) -> 
     return kept, np.maximum(v[kept], rank[order[size]])
 
 
+@checked
 def filter_priority(
     histogram: Histogram,
     epsilon: float,
@@ -165,6 +171,7 @@ def filter_priority(
     return Summary(histogram.grid, *drawn, ledger)
 
 
+@checked
 def survivors(
     histogram: Histogram, alpha: float, level: int, random_state: RandomState = None
 ) -> tuple[Codes, NDArray[np.int64]]:

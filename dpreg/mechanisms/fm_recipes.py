@@ -12,6 +12,7 @@ from typing import Literal
 from numpy.typing import ArrayLike
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError
 from dpreg.noise import RandomState, generator
 from dpreg.pipeline import repair
@@ -23,6 +24,7 @@ from dpreg.pipeline.sensitivity import printed_linear, printed_logistic
 from dpreg.pipeline.solve import minimise
 
 
+@checked
 @dataclass(frozen=True)
 class Recipe:
     """The choices that turn 001's Algorithm 1 into a program.
@@ -60,16 +62,19 @@ class Recipe:
     deviations: float
     floor: float
 
+    @checked
     def domain(self, lower: ArrayLike, upper: ArrayLike, response: tuple[float, float]) -> Box:
         """Return the box of these public bounds, scaled as the recipe says."""
         return Box(lower, upper, response, intercept=self.intercept, corner=self.corner)
 
+    @checked
     def sensitivity(self, p: int, loss: Loss = SQUARED) -> float:
         """Return the recipe's sensitivity for p columns: 2 p^2 + 4 p and its room, or p^2 / 4 + 3 p for labels."""
         if loss not in (SQUARED, TAYLOR):
             raise InputError(f"neither the paper nor the code knows {loss}: give SQUARED or TAYLOR")
         return printed_logistic(p) if loss.labels else printed_linear(p) - 2.0 + self.room
 
+    @checked
     def scales(self, domain: Box, epsilon: ArrayLike, loss: Loss = SQUARED) -> Scales:
         """Return one Laplace scale for all coefficients, sensitivity over epsilon; an array of epsilon is stacked."""
         checks.instance(domain, Box, "domain")
@@ -78,12 +83,14 @@ class Recipe:
         unit = unit_scales(self.convention, domain.p, loss=loss)
         return unit.times(self.sensitivity(domain.p, loss) / checks.epsilons(epsilon))
 
+    @checked
     def repaired(self, noisy: Quadratic, scales: Scales) -> Quadratic:
         """Return the noisy objective averaged with its mirror image, lifted by the ridge, and trimmed."""
         checks.instance(noisy, Quadratic, "noisy")
         averaged = replace(noisy, M=noisy.symmetric)
         return repair.trim(repair.ridge(averaged, repair.deviations(scales, self.deviations)), self.floor)
 
+    @checked
     def fit(self, objective: Quadratic, epsilon: ArrayLike, random_state: RandomState = None) -> FloatArray:
         """Return the coefficients of the mechanism, in scaled units: of smallest norm, and zero if nothing survives.
 
@@ -136,6 +143,7 @@ def path() -> dict[str, Recipe]:
     return recipes
 
 
+@checked
 def changed(recipe: Recipe, change: str, to: Recipe = CODE) -> Recipe:
     """Return the recipe with one of `CHANGES` made: that choice taken from `to`.
 

@@ -10,7 +10,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpreg import checks, noise
+from dpreg import checks, limits, noise
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.mechanisms.wishart import balanced, largest_change
 from dpreg.pipeline.domain import Ball, Box, Domain
@@ -18,6 +19,7 @@ from dpreg.pipeline.laws import Law
 from dpreg.pipeline.objective import SQUARED, Loss, Quadratic, on_lattice
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Gaussian(Law):
     """Noise s D^-1 N D^-1 on the moments sum (t, x)(t, x)', where D = diag(weights).
@@ -101,16 +103,21 @@ class Gaussian(Law):
             out[1, 1] = 0.0
         return np.asarray(out)
 
+    @checked
     def times(self, factor: ArrayLike) -> Gaussian:
         """Return the noise multiplied by a number, or stacked along the shape of an array: rho goes with its square."""
-        spread = self.spread * np.asarray(factor, dtype=np.float64)
-        return Gaussian(self.weights, spread, self.public_count, self.loss)
+        f = limits.reals(factor, "factor")
+        if not (f > 0).all():
+            raise InputError("factor holds a number that is not above zero: give positive numbers")
+        return Gaussian(self.weights, self.spread * f, self.public_count, self.loss)
 
+    @checked
     def certify(self, domain: Domain, neighbours: Neighbours = "replace", loss: Loss = SQUARED) -> float:
         """Return infinity: no epsilon covers Gaussian noise without a delta."""
         self.concentrated(domain, neighbours, loss)
         return math.inf
 
+    @checked
     def concentrated(self, domain: Domain, neighbours: Neighbours = "replace", loss: Loss = SQUARED) -> float:
         """Return a bound of |D (zz' - z'z'') D|_F^2 / (2 s^2), exact for add_remove: see `for_rho`."""
         if self.batch:
@@ -121,6 +128,7 @@ class Gaussian(Law):
             return math.inf
         return _change(self.weights, domain, neighbours, loss) ** 2 / (2 * float(self.spread) ** 2)
 
+    @checked
     def perturb(self, objective: Quadratic, draws: tuple[int, ...], rng: np.random.Generator) -> Quadratic:
         """Add the noise to M and v."""
         if objective.domain is not None and objective.loss != self.loss:
@@ -131,11 +139,13 @@ class Gaussian(Law):
         M = objective.symmetric + self.loss.square * change[..., 1:, 1:]
         return Quadratic(M, objective.v + self.loss.cross * change[..., 0, 1:], np.zeros(batch))
 
+    @checked
     def discrete(self, objective: Quadratic) -> Callable[[], Quadratic]:
         """See `Law`: discrete Gaussian noise of the same scales."""
         return on_lattice("gaussian", objective, self.spread * self.deviations)
 
 
+@checked
 def for_rho(
     domain: Domain,
     rho: ArrayLike,

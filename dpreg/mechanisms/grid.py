@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError
 from dpreg.pipeline.domain import BLOCK, Box
 
@@ -20,6 +22,7 @@ CAP = 2**24  # cells of a grid whose every cell gets noise
 FINEST = 2**53  # cells of an axis: scaled values are floats, which tell no more apart
 
 
+@checked
 def bandwidth(n: int, dimensions: int, c_h: float = 1.0) -> int:
     """Return the cells per numeric axis for n records: the width of a cell is c_h (sqrt(log n) / n)^(2 / (2 + D)).
 
@@ -40,10 +43,13 @@ def bandwidth(n: int, dimensions: int, c_h: float = 1.0) -> int:
     [25, 9, 5, 4]
     """
     n, D = checks.count(n, "n", 2), checks.count(dimensions, "dimensions")
-    exact = float((n / math.sqrt(math.log(n))) ** (2 / (2 + D))) / checks.positive(c_h, "c_h")
+    exact = float((n / math.sqrt(math.log(n))) ** (2 / (2 + D))) / checks.within_reach(
+        checks.positive(c_h, "c_h"), "c_h"
+    )
     return max(2, math.floor(exact))
 
 
+@checked
 def whole(domain: Box) -> tuple[int, ...]:
     """Return how many whole numbers the bounds of each predictor hold: its values, if it counts or codes something.
 
@@ -56,6 +62,7 @@ def whole(domain: Box) -> tuple[int, ...]:
     return tuple(math.floor(high) - math.ceil(low) + 1 for low, high in zip(domain.lower, domain.upper, strict=True))
 
 
+@checked
 @dataclass(frozen=True)
 class Grid:
     """Cells of a box: the response is axis 0, the predictors follow.
@@ -119,6 +126,7 @@ class Grid:
         """Where the axes stand in a scaled record (t, Z)."""
         return np.asarray(np.r_[0, 1 + self.domain.intercept + np.arange(self.domain.d)])
 
+    @checked
     def codes(self, X: ArrayLike, y: ArrayLike) -> Codes:
         """Return the code of each record's cell, of shape (n,); records outside the box are clipped to it.
 
@@ -145,6 +153,7 @@ class Grid:
             out[start : start + BLOCK] = np.ravel_multi_index(tuple(place.T), self.cells)
         return out
 
+    @checked
     def points(self, codes: ArrayLike) -> FloatArray:
         """Return the scaled records (t, Z) that these cells stand for, of shape (k, p + 1)."""
         wanted = checks.numeric(codes, "codes")
@@ -152,6 +161,7 @@ class Grid:
             raise InputError(f"codes are not all whole numbers from 0 to {self.size - 1}: give codes of this grid")
         return self.records(self.values(wanted))
 
+    @checked
     def values(self, codes: Codes, axes: slice = slice(None)) -> list[FloatArray]:
         """Return the scaled values on these axes, one array per axis; the codes are those of these axes alone."""
         if not self.cells[axes]:
@@ -160,6 +170,7 @@ class Grid:
         places = np.unravel_index(codes, self.cells[axes])
         return [_values(*axis, place) for axis, place in zip(list(every)[axes], places, strict=True)]
 
+    @checked
     def records(self, columns: Sequence[FloatArray]) -> FloatArray:
         """Return scaled records (t, Z) with these values, one array per axis, the constant column added."""
         shape = np.broadcast_shapes(*(np.shape(column) for column in columns))
@@ -176,6 +187,7 @@ def _values(low: float, wide: float, cells: int, exact: bool, place: NDArray[np.
     return np.asarray(low + wide * ((place + (1 - exact) / 2) / (cells - exact)))
 
 
+@checked
 def partition(
     domain: Box,
     cells: int,
@@ -210,10 +222,14 @@ def partition(
     known = [response, *([None] * domain.d if values is None else values)]
     if len(known) != domain.d + 1:
         raise InputError(f"values has {len(known) - 1} entries: give {domain.d}, one per predictor")
-    limits = [math.inf if k is None else checks.count(k, "values", 2) for k in known]
+    limits = [math.inf if k is None else checks.count(k, "response" if k is response else "values", 2) for k in known]
     checks.count(cap, "cap")
-    for most in range(checks.count(cells, "cells", 2), 1, -1):
-        sizes = tuple(int(min(most, limit)) for limit in limits)
-        if math.prod(sizes) <= cap:
-            return Grid(domain, sizes, tuple(limit <= most for limit in limits))
-    raise InputError(f"even two cells per axis are more than the cap of {cap}: drop predictors or raise the cap")
+
+    def sizes(most: int) -> tuple[int, ...]:
+        return tuple(int(min(most, limit)) for limit in limits)
+
+    fitting = range(2, checks.count(cells, "cells", 2) + 1)
+    most = 1 + bisect.bisect_right(fitting, cap, key=lambda most: math.prod(sizes(most)))
+    if most < 2:
+        raise InputError(f"even two cells per axis are more than the cap of {cap}: drop predictors or raise the cap")
+    return Grid(domain, sizes(most), tuple(limit <= most for limit in limits))

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpreg import checks, noise
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.mechanisms.grid import Codes, Grid
 from dpreg.noise import RandomState
@@ -30,6 +31,7 @@ SLAB = 2**18  # noisy counts held at a time, or one row of the last axis if that
 CHANGED: dict[Neighbours, int] = {"replace": 2, "add_remove": 1}  # L1 sensitivity of the counts
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Histogram:
     """The exact counts of a data set, of its non-empty cells only. Private: nothing here has noise.
@@ -87,6 +89,7 @@ class Histogram:
         return Histogram(self.grid, codes, counts)
 
 
+@checked
 def count(X: ArrayLike, y: ArrayLike, grid: Grid) -> Histogram:
     """Return the histogram of the records, clipped to the grid's domain.
 
@@ -102,6 +105,7 @@ def count(X: ArrayLike, y: ArrayLike, grid: Grid) -> Histogram:
     return tally(grid.codes(X, y), grid)
 
 
+@checked
 def tally(codes: Codes, grid: Grid) -> Histogram:
     """Return the histogram of records with these codes of the grid's cells, of shape (n,), as `grid.codes` gives them.
 
@@ -132,6 +136,7 @@ class Cells(ABC):
             gram += (records.T * weights) @ records
         return gram
 
+    @checked
     def objective(self, loss: Loss = SQUARED) -> Quadratic:
         """Return the weighted quadratic objective. It has no domain: it is released already."""
         checks.instance(loss, Loss, "loss")
@@ -139,6 +144,7 @@ class Cells(ABC):
             self._check_labels()
         return replace(from_gram(self.moments(), self.grid.domain, loss), domain=None)
 
+    @checked
     def logistic(self, *, ridge: float = 0.0, start: ArrayLike | None = None) -> FloatArray:
         """Return the weighted logistic regression of a response with two cells; see `newton.newton`.
 
@@ -156,6 +162,7 @@ class Cells(ABC):
             raise InputError("the response has no cell for each of two labels: give a grid with response=2")
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Part:
     """Some cells of a grid, (a, b): their records are the sums rows[a] + inside[b], so no product runs over all cells.
@@ -179,6 +186,7 @@ class Part:
     inside: FloatArray
     weights: FloatArray
 
+    @checked
     def gram(self, weights: FloatArray) -> FloatArray:
         """Return the sum of weight (t, x)(t, x)' over the cells, for any weights of shape (k, m)."""
         rows, inside = self.rows, self.inside
@@ -186,11 +194,13 @@ class Part:
         square = (rows.T * weights.sum(axis=1)) @ rows + (inside.T * weights.sum(axis=0)) @ inside
         return np.asarray(square + cross + cross.T)
 
+    @checked
     def total(self, weights: FloatArray) -> FloatArray:
         """Return the sum of weight (t, x) over the cells."""
         return np.asarray(self.rows.T @ weights.sum(axis=1) + self.inside.T @ weights.sum(axis=0))
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class NoisyGrid(Cells):
     """A noisy count for every cell of a grid, drawn slab by slab and anew, the same, whenever it is read.
@@ -258,6 +268,7 @@ class NoisyGrid(Cells):
         return math.sqrt(2 * self.grid.size * largest) * self.ledger.spends[-1].scale
 
 
+@checked
 def dpme(
     histogram: Histogram,
     epsilon: float,
@@ -330,6 +341,7 @@ class _Slabs:
     __reduce_ex__ = NoisyGrid.__reduce_ex__
 
 
+@checked
 def spent(histogram: Histogram, released: str, mechanism: str, neighbours: Neighbours, scale: float) -> Spend:
     """Return the ledger entry of noise with this scale on every cell's count.
 
@@ -340,6 +352,7 @@ def spent(histogram: Histogram, released: str, mechanism: str, neighbours: Neigh
     neighbours : {"replace", "add_remove"}
     scale : float
     """
+    checks.within_reach(checks.positive(scale, "scale"), "scale")
     cost = float(CHANGED[neighbours]), scale, CHANGED[neighbours] / scale
     return Spend(released, mechanism, neighbours, "L1", *cost, caveat=histogram.grid.domain.caveat)
 

@@ -13,7 +13,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpreg import accounting, checks, noise
+from dpreg import accounting, checks, limits, noise
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.mechanisms import chi_square
 from dpreg.mechanisms.irls_laws import (
@@ -34,6 +35,7 @@ from dpreg.pipeline.budget import Budget, Ledger, Spend, pay
 from dpreg.pipeline.domain import Ball, Domain, Model
 
 
+@checked
 @dataclass(frozen=True)
 class Plan:
     """What a private IRLS will release: the noise on both moments, in each of so many iterations.
@@ -69,7 +71,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         checks.instance(self.domain, Ball, "domain")
-        checks.positive(self.cap, "cap")
+        checks.within_reach(checks.positive(self.cap, "cap"), "cap")
         checks.count(self.iterations, "iterations")
         checks.instance(self.first, VectorLaw, "first")
         checks.instance(self.second, MomentLaw, "second")
@@ -89,6 +91,7 @@ class Plan:
         return Ledger(tuple(spends) * self.iterations)
 
 
+@checked
 @dataclass(frozen=True)
 class Fit:
     """A released parameter, and what it cost.
@@ -116,6 +119,7 @@ class Fit:
         return self.domain.unscale(self.theta)
 
 
+@checked
 def irls(X: ArrayLike, y: ArrayLike, plan: Plan, random_state: RandomState = None, budget: Budget | None = None) -> Fit:
     """Release weighted moments and solve them, again and again; the weights follow from the released parameter.
 
@@ -147,6 +151,7 @@ def irls(X: ArrayLike, y: ArrayLike, plan: Plan, random_state: RandomState = Non
     return Fit(path, plan.domain, ledger)
 
 
+@checked
 def follow(plan: Plan, table: FloatArray, rng: np.random.Generator, begun: FloatArray | None = None) -> FloatArray:
     """Return the parameters that a plan releases one after the other, of shape (iterations + 1, p), from zero on.
 
@@ -173,6 +178,7 @@ def follow(plan: Plan, table: FloatArray, rng: np.random.Generator, begun: Float
     return path
 
 
+@checked
 def lifted(first: ArrayLike, second: ArrayLike, floor: float) -> FloatArray:
     """Return the solution of second @ theta = first once eigenvalues below the floor are raised to it.
 
@@ -194,6 +200,7 @@ def lifted(first: ArrayLike, second: ArrayLike, floor: float) -> FloatArray:
     return np.asarray(vectors @ ((vectors.T @ A) / np.maximum(values, floor)))
 
 
+@checked
 def exact(domain: Domain, *, cap: float = 10.0, iterations: int = 5) -> Plan:
     """Return the plan without noise, and without privacy.
 
@@ -205,6 +212,7 @@ def exact(domain: Domain, *, cap: float = 10.0, iterations: int = 5) -> Plan:
     return Plan(domain, cap, iterations, NoNoise(), NoNoise())
 
 
+@checked
 def gaussian(
     domain: Domain, rho: float, *, cap: float = 10.0, iterations: int = 5, neighbours: Neighbours = "replace"
 ) -> Plan:
@@ -229,6 +237,7 @@ def gaussian(
     return Plan(domain, cap, iterations, first, second, neighbours)
 
 
+@checked
 def pure(
     domain: Domain,
     epsilon: float,
@@ -263,6 +272,7 @@ def pure(
     return Plan(domain, cap, iterations, Laplace(size.first_l1 / share), second, neighbours)
 
 
+@checked
 def degrees(
     domain: Domain,
     epsilon: float,
@@ -299,6 +309,7 @@ def degrees(
     return Plan(domain, cap, iterations, Laplace(size.first_l1 / share), second, neighbours)
 
 
+@checked
 def printed(
     domain: Domain,
     step: float,
@@ -348,6 +359,7 @@ def printed(
     return Plan(domain, cap, iterations, laplace if first == "laplace" else normal, second)
 
 
+@checked
 def simulated(
     n: int, d: int = 10, random_state: RandomState = None, *, noise_deviation: float = 0.1
 ) -> tuple[FloatArray, FloatArray, Ball]:
@@ -372,11 +384,17 @@ def simulated(
     >>> X.shape, ball.response
     ((100, 10), (-2.0, 2.0))
     """
-    rng, d = noise.generator(random_state), checks.count(d, "d")
+    rng, d = noise.generator(random_state), checks.count(d, "d", most=limits.WIDE)
+    limits.shape((checks.count(n, "n", 2), d), "n times d")
     ball = Ball(np.zeros(d), 1.0, response=(-2.0, 2.0))
-    X = rng.normal(size=(checks.count(n, "n", 2), d)) / (math.sqrt(d) + 3)
+    X = rng.normal(size=(n, d)) / (math.sqrt(d) + 3)
     ball.clip(X)
-    return X, X @ rng.normal(size=d) + checks.positive(noise_deviation, "noise_deviation") * rng.normal(size=n), ball
+    return (
+        X,
+        X @ rng.normal(size=d)
+        + checks.positive(limits.sized(noise_deviation, "noise_deviation"), "noise_deviation") * rng.normal(size=n),
+        ball,
+    )
 
 
 def _share(total: float, iterations: int, name: str) -> float:

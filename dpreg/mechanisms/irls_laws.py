@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpreg import accounting, checks, noise
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.mechanisms import chi_square
 from dpreg.mechanisms.irls_moments import Sensitivities
@@ -58,6 +59,7 @@ class MomentLaw(ABC):
     def _promise(self, loss: float, p: int, neighbours: Neighbours) -> Price:
         """Return the price of a change of so many units, where there is noise."""
 
+    @checked
     def price(self, change: float, p: int, neighbours: Neighbours) -> Price:
         """Return epsilon, delta and rho of one release that a record changes by at most so much.
 
@@ -78,6 +80,7 @@ class MomentLaw(ABC):
         found = NOTHING if loss == math.inf else self._promise(loss, p, checks.neighbours(neighbours))
         return found if found[1] < 1 else NOTHING
 
+    @checked
     def mean_square(self, p: int) -> float:
         """Return the mean squared length of the matrix times a vector of length one."""
         return self.level(p) ** 2
@@ -97,6 +100,7 @@ class VectorLaw(MomentLaw):
     def vector(self, p: int, rng: RandomState, shape: tuple[int, ...] = ()) -> FloatArray:
         """Draw the noise on a first moment, of shape (*shape, p)."""
 
+    @checked
     def matrix(self, p: int, rng: RandomState, shape: tuple[int, ...] = ()) -> FloatArray:
         """See `MomentLaw`."""
         rng, upper = noise.generator(rng), np.triu_indices(p)
@@ -105,11 +109,13 @@ class VectorLaw(MomentLaw):
         out[..., upper[0], upper[1]] = out[..., upper[1], upper[0]] = self.vector(len(upper[0]), rng, shape) * scale
         return out
 
+    @checked
     def level(self, p: int) -> float:
         """See `MomentLaw`."""
         return math.sqrt(self.variance * (1 + (p - 1) * self.off_diagonal**2))
 
 
+@checked
 @dataclass(frozen=True)
 class NoNoise(VectorLaw):
     """None, and no privacy.
@@ -128,6 +134,7 @@ class NoNoise(VectorLaw):
         """See `VectorLaw`."""
         return 0.0
 
+    @checked
     def change(self, size: Sensitivities, moment: str) -> tuple[str, float]:
         """See `MomentLaw`."""
         return "trace", size.row
@@ -135,11 +142,13 @@ class NoNoise(VectorLaw):
     def _promise(self, loss: float, p: int, neighbours: Neighbours) -> Price:
         return NOTHING
 
+    @checked
     def vector(self, p: int, rng: RandomState, shape: tuple[int, ...] = ()) -> FloatArray:
         """See `VectorLaw`."""
         return np.zeros((*shape, p))
 
 
+@checked
 @dataclass(frozen=True)
 class Laplace(VectorLaw):
     """Laplace noise, on a matrix on its upper triangle.
@@ -157,6 +166,7 @@ class Laplace(VectorLaw):
         """See `VectorLaw`."""
         return 2 * self.scale**2
 
+    @checked
     def change(self, size: Sensitivities, moment: str) -> tuple[str, float]:
         """See `MomentLaw`."""
         return ("L1", size.first_l1) if moment == "first" else ("L1 of the triangle", size.triangle)
@@ -164,11 +174,13 @@ class Laplace(VectorLaw):
     def _promise(self, loss: float, p: int, neighbours: Neighbours) -> Price:
         return loss, 0.0, accounting.zcdp_from_pure(loss)
 
+    @checked
     def vector(self, p: int, rng: RandomState, shape: tuple[int, ...] = ()) -> FloatArray:
         """See `VectorLaw`."""
         return noise.laplace(self.scale, (*shape, p), rng)
 
 
+@checked
 @dataclass(frozen=True)
 class Gaussian(VectorLaw):
     """Normal noise; on a matrix `scale` is the standard deviation on the diagonal, and that over sqrt(2) off it.
@@ -199,6 +211,7 @@ class Gaussian(VectorLaw):
         """See `VectorLaw`."""
         return self.scale**2
 
+    @checked
     def change(self, size: Sensitivities, moment: str) -> tuple[str, float]:
         """See `MomentLaw`."""
         return ("L2", size.first_l2) if moment == "first" else ("Frobenius", size.frobenius)
@@ -207,6 +220,7 @@ class Gaussian(VectorLaw):
         delta = accounting.gdp_delta(loss, self.epsilon) if self.epsilon < math.inf else 0.0
         return self.epsilon, delta, loss**2 / 2
 
+    @checked
     def vector(self, p: int, rng: RandomState, shape: tuple[int, ...] = ()) -> FloatArray:
         """See `VectorLaw`."""
         return noise.gaussian(self.scale, (*shape, p), rng)
@@ -234,11 +248,13 @@ class WishartLaw(MomentLaw):
         """See `MomentLaw`: 2 scale^2."""
         return 2 * self.scale**2
 
+    @checked
     def change(self, size: Sensitivities, moment: str) -> tuple[str, float]:
         """See `MomentLaw`."""
         return "trace", size.row
 
 
+@checked
 @dataclass(frozen=True)
 class Wishart(WishartLaw):
     """003's noise, one Wishart matrix: one-sided, so not differentially private.
@@ -260,19 +276,23 @@ class Wishart(WishartLaw):
         # Only with p + 1 degrees of freedom is there no determinant in the density.
         return (loss, -math.expm1(-loss), math.inf) if self.degrees == p + 1 else NOTHING
 
+    @checked
     def matrix(self, p: int, rng: RandomState, shape: tuple[int, ...] = ()) -> FloatArray:
         """See `MomentLaw`."""
         return self.scale**2 * noise.wishart(p, self.degrees, shape, rng)
 
+    @checked
     def level(self, p: int) -> float:
         """See `MomentLaw`."""
         return 0.0
 
+    @checked
     def mean_square(self, p: int) -> float:
         """See `MomentLaw`: it is not centred."""
         return self.degrees * (self.degrees + p + 1) * self.scale**4
 
 
+@checked
 @dataclass(frozen=True)
 class CentredWishart(WishartLaw):
     """Wishart noise of many degrees of freedom, less its mean.
@@ -306,15 +326,18 @@ class CentredWishart(WishartLaw):
         hides = chi_square.delta if neighbours == "add_remove" else chi_square.replaced
         return self.epsilon, hides(self.epsilon, freedom, 2 * loss), math.inf
 
+    @checked
     def matrix(self, p: int, rng: RandomState, shape: tuple[int, ...] = ()) -> FloatArray:
         """See `MomentLaw`."""
         return self.scale**2 * (noise.wishart(p, self.degrees, shape, rng) - self.degrees * np.eye(p))
 
+    @checked
     def level(self, p: int) -> float:
         """See `MomentLaw`."""
         return math.sqrt(self.degrees * (p + 1)) * self.scale**2
 
 
+@checked
 @dataclass(frozen=True)
 class WishartDifference(WishartLaw):
     """The difference of two Wishart matrices: pure privacy, priced in the nuclear norm.
@@ -327,6 +350,7 @@ class WishartDifference(WishartLaw):
 
     name: ClassVar[str] = "Wishart difference"
 
+    @checked
     def change(self, size: Sensitivities, moment: str) -> tuple[str, float]:
         """See `MomentLaw`."""
         return "nuclear", size.nuclear
@@ -334,12 +358,14 @@ class WishartDifference(WishartLaw):
     def _promise(self, loss: float, p: int, neighbours: Neighbours) -> Price:
         return (loss, 0.0, accounting.zcdp_from_pure(loss)) if self.degrees == p + 1 else NOTHING
 
+    @checked
     def matrix(self, p: int, rng: RandomState, shape: tuple[int, ...] = ()) -> FloatArray:
         """See `MomentLaw`."""
         rng = noise.generator(rng)
         first = noise.wishart(p, self.degrees, shape, rng)
         return self.scale**2 * (first - noise.wishart(p, self.degrees, shape, rng))
 
+    @checked
     def level(self, p: int) -> float:
         """See `MomentLaw`."""
         return math.sqrt(2 * self.degrees * (p + 1)) * self.scale**2

@@ -11,11 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpreg import checks
+from dpreg import checks, limits
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.pipeline.domain import BLOCK, Ball, Domain
 
 
+@checked
 def loss(residuals: ArrayLike, cap: float) -> FloatArray:
     """Return Huber's function: |r| where |r| exceeds 1 / cap, and cap r^2 / 2 + 1 / (2 cap) below.
 
@@ -24,10 +26,14 @@ def loss(residuals: ArrayLike, cap: float) -> FloatArray:
     >>> loss([-2.0, 0.0], 10.0).tolist()
     [2.0, 0.05]
     """
-    size, floor = np.abs(checks.numeric(residuals, "residuals")), 1 / checks.positive(cap, "cap")
+    size, floor = (
+        np.abs(limits.reals(residuals, "residuals")),
+        1 / checks.within_reach(checks.positive(cap, "cap"), "cap"),
+    )
     return np.asarray(np.where(size > floor, size, (size**2 / floor + floor) / 2))
 
 
+@checked
 def moments(table: FloatArray, theta: ArrayLike, cap: float) -> FloatArray:
     """Return sum s (t, x)(t, x)' with s = 1 / max(1 / cap, |t - x' theta|) (003, Eqs. 1 and 2).
 
@@ -70,6 +76,7 @@ def moments(table: FloatArray, theta: ArrayLike, cap: float) -> FloatArray:
     return gram
 
 
+@checked
 @dataclass(frozen=True)
 class Sensitivities:
     """How far one record can move the weighted moments, whatever theta is.
@@ -94,6 +101,7 @@ class Sensitivities:
     row: float
 
 
+@checked
 def sensitivities(domain: Domain, cap: float, neighbours: Neighbours = "replace") -> Sensitivities:
     """Return the sensitivities proved in the chapter on IRLS; all but `triangle` cannot be improved for d above one.
 
@@ -105,7 +113,7 @@ def sensitivities(domain: Domain, cap: float, neighbours: Neighbours = "replace"
     """
     checks.instance(domain, Ball, "domain")
     p, square, reach = domain.p, 1.0 + domain.intercept, math.sqrt(domain.d) + domain.intercept
-    row = checks.positive(cap, "cap") * square
+    row = checks.within_reach(checks.positive(cap, "cap"), "cap") * square
     triangle = cap * (reach**2 + square) / 2
     if checks.neighbours(neighbours) == "add_remove":
         return Sensitivities(cap * reach, cap * math.sqrt(square), triangle, row, row, row)

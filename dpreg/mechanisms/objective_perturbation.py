@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpreg import checks, noise
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.noise import RandomState
 from dpreg.pipeline.budget import Budget, Ledger, Spend, pay
@@ -18,6 +19,7 @@ from dpreg.pipeline.objective import check_labels
 RIDGE = 1e-4  # least ridge of objective perturbation, over the largest curvature that one record adds
 
 
+@checked
 def objective_perturbation(
     X: ArrayLike,
     y: ArrayLike,
@@ -71,6 +73,7 @@ def objective_perturbation(
     epsilon = checks.budget(epsilon)
     if not 0 < checks.finite(share, "share") < 1:
         raise InputError(f"share is {share:g}: give a number between 0 and 1")
+    checks.within_reach(share * epsilon, "share times epsilon")
     checks.instance(domain, (Box, Ball), "domain")
     target = np.asarray(checks.numeric(y, "y"))
     check_labels(target, domain)

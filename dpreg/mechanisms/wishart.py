@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import optimize, special
 
-from dpreg import checks, noise
+from dpreg import checks, limits, noise
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.pipeline.domain import Ball, Box, Domain
 from dpreg.pipeline.laws import Law
@@ -24,6 +25,7 @@ from dpreg.pipeline.objective import SQUARED, Loss, Quadratic
 minimize: Any = optimize.minimize  # its overloads know no array of unknown length
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class WishartDifference(Law):
     """Noise s^2 D^-1 (W1 - W2) D^-1 on the moments sum (t, x)(t, x)', where D = diag(weights).
@@ -103,11 +105,16 @@ class WishartDifference(Law):
         """See `Law`: all weights but that of the response."""
         return self.weights[1:]
 
+    @checked
     def times(self, factor: ArrayLike) -> WishartDifference:
         """Return the noise multiplied by a number, or stacked along the shape of an array of numbers."""
-        spread = self.spread * np.asarray(factor, dtype=np.float64)
+        f = limits.reals(factor, "factor")
+        if not (f > 0).all():
+            raise InputError("factor holds a number that is not above zero: give positive numbers")
+        spread = self.spread * f
         return WishartDifference(self.weights, spread, self.public_count, self.loss)
 
+    @checked
     def certify(self, domain: Domain, neighbours: Neighbours = "replace", loss: Loss = SQUARED) -> float:
         """Return the largest change over 2 s^2: exact for all moments together, at least as much as what goes out."""
         if self.batch:
@@ -119,6 +126,7 @@ class WishartDifference(Law):
             return math.inf
         return float(change / (2 * self.spread))
 
+    @checked
     def perturb(self, objective: Quadratic, draws: tuple[int, ...], rng: np.random.Generator) -> Quadratic:
         """Add the noise to M and v."""
         if objective.domain is not None and objective.loss != self.loss:
@@ -132,6 +140,7 @@ class WishartDifference(Law):
         return Quadratic(M, objective.v + self.loss.cross * change[..., 0, 1:], np.zeros(batch))
 
 
+@checked
 def difference(
     domain: Domain,
     epsilon: ArrayLike,
@@ -166,6 +175,7 @@ def difference(
     return WishartDifference(chosen, change / (2 * budgets), domain.intercept and neighbours == "replace", loss)
 
 
+@checked
 @cache
 def balanced(domain: Domain) -> FloatArray:
     """Return the weights (response, constant, predictors) with the smallest `reference_risk`: functions of the domain.
@@ -196,6 +206,7 @@ def balanced(domain: Domain) -> FloatArray:
     return np.asarray(weights)
 
 
+@checked
 def reference_risk(weights: ArrayLike, domain: Domain) -> float:
     """Return (n epsilon)^2 times the excess mean squared error of the noise, to first order, on public terms.
 
@@ -220,6 +231,7 @@ def reference_risk(weights: ArrayLike, domain: Domain) -> float:
     return float(2 * (domain.p + 2) * s2**2 * worst.max())
 
 
+@checked
 def largest_change(
     weights: ArrayLike, domain: Domain, neighbours: Neighbours = "replace", loss: Loss = SQUARED
 ) -> float:
@@ -273,6 +285,7 @@ def largest_change(
     return 4 * math.sqrt(max(products))
 
 
+@checked
 def nuclear_ratio(m: int) -> float:
     """Return how much smaller the variance of nuclear K-norm noise is than that of the Wishart difference.
 

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, PrivacyLeakWarning
 
 
+@checked
 def named(values: ArrayLike | Mapping[str, float]) -> tuple[ArrayLike, tuple[str, ...]]:
     """Return bounds and the names of their columns, if they have any.
 
@@ -27,6 +29,7 @@ def named(values: ArrayLike | Mapping[str, float]) -> tuple[ArrayLike, tuple[str
     return values, names if all(isinstance(name, str) for name in names) else ()
 
 
+@checked
 def apart(low: Any, high: Any) -> Any:
     """Return where low < high, with middle and width that a floating-point number can hold.
 
@@ -39,6 +42,7 @@ def apart(low: Any, high: Any) -> Any:
         return (low < high) & np.isfinite(low + high) & np.isfinite(high - low) & ((high - low) / 2 > 0)
 
 
+@checked
 def interval(response: tuple[float, float]) -> tuple[float, float]:
     """Return the bounds of a response, checked.
 
@@ -53,6 +57,7 @@ def interval(response: tuple[float, float]) -> tuple[float, float]:
     return float(pair[0]), float(pair[1])
 
 
+@checked
 def data_range(X: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray, tuple[float, float]]:
     """Return the least and largest values of records; it warns, because one record can move them.
 
@@ -70,6 +75,6 @@ def data_range(X: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray, tupl
     warnings.warn(
         "bounds read off the data are not private: one record can move them, and with them everyone's scaling",
         PrivacyLeakWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
     return rows.min(axis=0), rows.max(axis=0), (float(target.min()), float(target.max()))

@@ -16,12 +16,14 @@ import pandas as pd
 
 from dpreg import checks, noise
 from dpreg.accounting import zcdp_from_pure
+from dpreg.arguments import checked
 from dpreg.checks import BudgetError, InputError, Neighbours
 from dpreg.noise import RandomState
 
 T = TypeVar("T")
 
 
+@checked
 @dataclass(frozen=True)
 class Spend:
     """One entry of a ledger.
@@ -86,6 +88,7 @@ class Spend:
         return zcdp_from_pure(self.epsilon) if self.delta == 0 else math.inf
 
 
+@checked
 @dataclass(frozen=True)
 class Ledger:
     """The spends of one data set, added by basic composition.
@@ -121,6 +124,7 @@ class Ledger:
         """Where draws came from that can come from there again."""
         return {spend.noise for spend in self.spends if spend.noise.startswith(noise.SEEDED)}
 
+    @checked
     def drawn(self, origin: str) -> Ledger:
         """Return the ledger with this origin of the noise in every entry."""
         return Ledger(tuple(replace(spend, noise=origin) for spend in self.spends))
@@ -142,6 +146,7 @@ class Ledger:
         )
 
 
+@checked
 class Budget:
     """A cap on what one data set may spend; it refuses a release before any noise is drawn.
 
@@ -223,6 +228,7 @@ class Budget:
         """What is left to spend of delta."""
         return max(0.0, self._delta - self._ledger.delta)
 
+    @checked
     def charge(self, spend: Spend | Ledger) -> None:
         """Add a spend or all of a ledger, or raise `BudgetError` and add nothing; 1 in 10^12 is forgiven as rounding.
 
@@ -279,6 +285,7 @@ LIVE: list[Budget] = []  # those whose with block is open
 OWNER = "DPREG_BUDGET"  # the process whose budgets are live, for the processes it starts
 
 
+@checked
 def charge(budgets: Sequence[Budget], ledger: Ledger) -> None:
     """Charge all of these budgets, or none if one of them refuses.
 
@@ -305,6 +312,7 @@ def _tell_workers() -> None:
         importlib.import_module("joblib.externals.loky").get_reusable_executor().shutdown(wait=True)
 
 
+@checked
 def pay(
     cost: Spend | Ledger,
     draw: Callable[[RandomState], T],

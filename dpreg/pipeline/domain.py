@@ -14,13 +14,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpreg import checks
+from dpreg import checks, limits
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError
 from dpreg.pipeline import bounds
 
 BLOCK = 4096  # rows scaled at a time: the block and its product stay in the processor's cache
 
 
+@checked
 @dataclass(frozen=True)
 class Model:
     """A fitted linear model in the user's own units: prediction = intercept + X @ slopes.
@@ -41,12 +43,16 @@ class Model:
     intercept: float
     slopes: FloatArray
 
+    def __post_init__(self) -> None:
+        checks.vector(self.slopes, "slopes")
+
     def predict(self, X: ArrayLike) -> FloatArray:
         """Return predictions of shape (n,) for predictors of shape (n, d)."""
         array = np.asarray(checks.numeric(X, "X"), dtype=np.float64)
         if array.ndim != 2 or array.shape[1] != len(self.slopes):
             raise InputError(f"X has shape {array.shape}: give {len(self.slopes)} columns, one row per record")
         checks.all_finite(array, "X")
+        limits.reals(array, "X")
         return np.asarray(self.intercept + array @ self.slopes)
 
 
@@ -185,6 +191,7 @@ class Domain:
         return Model(float(sum(self.response) / 2 + constant - slopes @ self.shift), slopes)
 
 
+@checked
 @dataclass(frozen=True)
 class Box(Domain):
     """Each predictor between public bounds; scaled to [-1, 1], or to [0, 1/sqrt(d)] with `corner`.
@@ -309,6 +316,7 @@ class Box(Domain):
         np.clip(Z, self.floor, self.reach, out=Z)
 
 
+@checked
 @dataclass(frozen=True)
 class Ball(Domain):
     """Predictors within a Euclidean ball around a public centre; scaled to the unit ball.

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError
 from dpreg.pipeline.domain import Ball, Box, Domain
 
@@ -25,6 +26,7 @@ SLACK = 1 + 2.0**-30  # of the scales: far more than rounding can move what `cer
 Kind = Literal["laplace", "gaussian"]
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Lattice:
     """Moments sum (t, x)(t, x)' of records on the multiples of 2^-bits: whole numbers of steps of 4^-bits, exactly.
@@ -50,12 +52,13 @@ class Lattice:
     bits: int
 
     def __post_init__(self) -> None:
-        checked(self.bits)
+        allowed(self.bits)
         own = np.array(checks.numeric(self.gram, "gram"), dtype=np.float64)
         own.flags.writeable = False
         object.__setattr__(self, "gram", own)
         if own.ndim != 2 or own.shape[0] != own.shape[1]:
             raise InputError(f"gram has shape {own.shape}: give one square matrix")
+        checks.all_finite(own, "gram")
         if not (np.abs(self.steps) < WHOLE).all():
             most = int(WHOLE) // 4**self.bits
             raise InputError(f"the moments at {self.bits} bits are exact for up to {most - 1} records: give fewer bits")
@@ -74,12 +77,13 @@ class Lattice:
         return Lattice(self.gram + sign * other.gram, self.bits)
 
 
-def checked(bits: Any) -> int:
+@checked
+def allowed(bits: Any) -> int:
     """Return the number of bits, from 1 to 24.
 
     Examples
     --------
-    >>> checked(16)
+    >>> allowed(16)
     16
     """
     if checks.count(bits, "bits") > FINEST:
@@ -87,6 +91,7 @@ def checked(bits: Any) -> int:
     return int(bits)
 
 
+@checked
 def snap(block: FloatArray, domain: Domain, bits: int) -> None:
     """Move scaled records (t, x) to multiples of 2^-bits in the domain, in place: the nearest, but for the surface.
 
@@ -108,7 +113,7 @@ def snap(block: FloatArray, domain: Domain, bits: int) -> None:
     [[0.25, -1.0], [1.0, 0.25]]
     """
     checks.instance(domain, (Box, Ball), "domain")
-    step, first = 2 ** checked(bits), 1 + domain.intercept
+    step, first = 2 ** allowed(bits), 1 + domain.intercept
     block *= step
     Z = block[:, first:]
     np.rint(block, out=block)
@@ -121,6 +126,7 @@ def snap(block: FloatArray, domain: Domain, bits: int) -> None:
     block /= step
 
 
+@checked
 def origin(bits: int) -> str:
     """Return what a ledger says of noise from here.
 
@@ -129,9 +135,10 @@ def origin(bits: int) -> str:
     >>> origin(16).split(", ")[1:]
     ['system randomness', 'lattice 2^-32']
     """
-    return f"OpenDP {metadata.version('opendp')}, system randomness, lattice 2^-{2 * checked(bits)}"
+    return f"OpenDP {metadata.version('opendp')}, system randomness, lattice 2^-{2 * allowed(bits)}"
 
 
+@checked
 def adder(kind: Kind, exact: Lattice, scales: FloatArray, ordered: bool = False) -> Callable[[], FloatArray]:
     """Return a function that draws discrete noise and adds it to the moments; all that can fail fails before.
 

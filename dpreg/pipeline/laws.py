@@ -15,7 +15,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpreg import checks, noise
+from dpreg import checks, limits, noise
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.pipeline.domain import Ball, Box, Domain
 from dpreg.pipeline.objective import SQUARED, TAYLOR, Loss, Quadratic, on_lattice
@@ -96,6 +97,7 @@ class Law(ABC):
         """Return the rho of releasing such an objective, or a proved upper bound; None for what epsilon implies."""
         return None
 
+    @checked
     def discrete(self, objective: Quadratic) -> Callable[[], Quadratic]:
         """Return a function that adds the law's discrete twin to an objective on a lattice (see `lattice`).
 
@@ -107,6 +109,7 @@ class Law(ABC):
         )
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Scales(Law):
     """Laplace scales of the coefficients of a quadratic, or a stack of such choices.
@@ -152,13 +155,17 @@ class Scales(Law):
         if self.v.ndim == 0 or self.M.shape != (*self.v.shape, self.v.shape[-1]):
             raise InputError(f"scales have shapes M {self.M.shape}, v {self.v.shape}: give (..., p, p) and (..., p)")
 
+    @checked
     def times(self, factor: ArrayLike) -> Scales:
         """Return the scales multiplied by a number, or stacked along the shape of an array of numbers."""
-        f = np.asarray(factor, dtype=np.float64)
+        f = np.asarray(checks.numeric(factor, "factor"), dtype=np.float64)
+        if np.isnan(f).any() or (f < 0).any():
+            raise InputError("factor holds a negative number or NaN: give numbers of at least zero")
         if f.ndim and not math.isinf(self.c):
             raise InputError("a stack of scales withholds the constant: leave c infinite")
         c = self.c if math.isinf(self.c) else self.c * float(f)  # withheld stays withheld, whatever the factor
-        return Scales(f[..., None, None] * self.M, f[..., None] * self.v, c, self.ordered)
+        with np.errstate(over="ignore", invalid="ignore"):  # infinite scales are refused where noise is drawn
+            return Scales(f[..., None, None] * self.M, f[..., None] * self.v, c, self.ordered)
 
     @property
     def batch(self) -> tuple[int, ...]:
@@ -194,6 +201,7 @@ class Scales(Law):
         """See `Law`."""
         return "quadratic objective" if math.isinf(self.c) else "quadratic objective with its constant"
 
+    @checked
     def cost(self, loss: Loss = SQUARED) -> FloatArray:
         """Return the cost of a unit change of each entry of zz', of shape (p + 1, p + 1); see `sensitivity`."""
         if self.batch:
@@ -210,6 +218,7 @@ class Scales(Law):
             A[1:, 1:] = upper + upper.T + np.diag(np.diag(inverse))
         return A
 
+    @checked
     def certify(self, domain: Domain, neighbours: Neighbours = "replace", loss: Loss = SQUARED) -> float:
         """Return the largest privacy loss, or the bound of it that `sensitivity.worst_case` proves."""
         A = self.cost(loss)
@@ -217,6 +226,7 @@ class Scales(Law):
             A[0, 0] = 0.0  # t^2 is one for every record, so replacing one changes nothing
         return worst_case(A, domain, neighbours)
 
+    @checked
     def perturb(self, objective: Quadratic, draws: tuple[int, ...], rng: np.random.Generator) -> Quadratic:
         """Add independent noise: to the upper triangle of M, copied down, unless `ordered`, and to v."""
         batch = (*draws, *np.broadcast_shapes(objective.batch, self.batch))
@@ -231,6 +241,7 @@ class Scales(Law):
         c = np.zeros(batch) if withheld else objective.c + noise.laplace(self.c, batch, rng)
         return Quadratic(M, v, c)
 
+    @checked
     def discrete(self, objective: Quadratic) -> Callable[[], Quadratic]:
         """See `Law`: discrete Laplace noise of the same scales."""
         if not math.isinf(self.c):
@@ -241,6 +252,7 @@ class Scales(Law):
         return on_lattice("laplace", objective, scales, self.ordered)
 
 
+@checked
 def unit_scales(
     convention: Convention,
     p: int,
@@ -277,7 +289,7 @@ def unit_scales(
     ([[1.0, 1.0], [1.0, 1.0]], [2.0, 2.0])
     """
     checks.choice(convention, ("monomial", "ordered", "copied", "triangle"), "convention")
-    ones = np.ones((checks.count(p, "p"), p))
+    ones = np.ones((checks.count(p, "p", most=limits.WIDE), p))
     M = (ones + np.eye(p)) / 2 if convention == "monomial" else ones
     if public_count:
         M[0, 0] = 0.0
@@ -285,6 +297,7 @@ def unit_scales(
     return Scales(M, v, 1.0 if constant else math.inf, ordered=convention == "ordered")
 
 
+@checked
 def functional(
     domain: Domain,
     epsilon: ArrayLike,
@@ -351,6 +364,7 @@ def functional(
     return unit.times(factor)
 
 
+@checked
 def certify(law: Law, domain: Domain, neighbours: Neighbours = "replace", loss: Loss = SQUARED) -> float:
     """Return the epsilon of releasing an objective with this noise.
 

@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpreg import checks
+from dpreg import checks, limits
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError
 from dpreg.pipeline.domain import BLOCK
 from dpreg.pipeline.newton import blocked, newton
 from dpreg.pipeline.objective import FLAT
 
 
+@checked
 def fit(
     Z: ArrayLike,
     y: ArrayLike,
@@ -48,6 +50,7 @@ def fit(
     return newton(blocked(rows, labels, w), rows.shape[1], ridge=ridge, start=start)
 
 
+@checked
 def loss_at(theta: ArrayLike, Z: ArrayLike, y: ArrayLike) -> FloatArray:
     """Return the average logistic loss per record of coefficients of shape (..., p); shape (...).
 
@@ -59,6 +62,7 @@ def loss_at(theta: ArrayLike, Z: ArrayLike, y: ArrayLike) -> FloatArray:
     return _average(theta, Z, y, _losses)
 
 
+@checked
 def misclassified(theta: ArrayLike, Z: ArrayLike, y: ArrayLike) -> FloatArray:
     """Return the share of records on the wrong side of x' theta = 0, for theta of shape (..., p); shape (...).
 
@@ -76,6 +80,7 @@ def misclassified(theta: ArrayLike, Z: ArrayLike, y: ArrayLike) -> FloatArray:
     return _average(theta, Z, y, lambda flat, rows, label: predicted(flat, rows) != (label == 1))
 
 
+@checked
 def predicted(theta: FloatArray, Z: FloatArray) -> NDArray[np.bool_]:
     """Return where label one is the likelier one, for theta of shape (k, p) and scaled records (m, p); shape (k, m).
 
@@ -87,6 +92,8 @@ def predicted(theta: FloatArray, Z: FloatArray) -> NDArray[np.bool_]:
     >>> predicted(np.array([[1.0, 1e-16]]), np.array([[1.0, 0.0], [0.0, 1.0]])).tolist()
     [[True, False]]
     """
+    if theta.ndim != 2 or Z.ndim != 2 or theta.shape[1] != Z.shape[1]:
+        raise InputError(f"theta has shape {theta.shape} and Z {Z.shape}: give (k, p) and (m, p)")
     return np.asarray(theta @ Z.T > FLAT * np.abs(theta).sum(axis=-1, keepdims=True))
 
 
@@ -99,7 +106,7 @@ def _average(
     theta: ArrayLike, Z: ArrayLike, y: ArrayLike, of: Callable[[FloatArray, FloatArray, FloatArray], NDArray[Any]]
 ) -> FloatArray:
     rows, labels = records(Z, y)
-    t = np.asarray(checks.numeric(theta, "theta"), dtype=np.float64)
+    t = limits.reals(theta, "theta")
     if t.ndim == 0 or t.shape[-1] != rows.shape[1]:
         raise InputError(f"theta has shape {t.shape}: give {rows.shape[1]} entries on its last axis")
     flat = t.reshape(-1, rows.shape[1])
@@ -110,6 +117,7 @@ def _average(
     return np.asarray(total.reshape(t.shape[:-1]) / len(rows))
 
 
+@checked
 def records(Z: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Return rows and labels as arrays, and raise `InputError` unless they fit and labels are 0 and 1."""
     rows = np.asarray(checks.numeric(Z, "Z"), dtype=np.float64)

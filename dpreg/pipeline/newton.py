@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpreg import checks
+from dpreg import checks, limits
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, IndefiniteError, InputError, SolverError
 from dpreg.pipeline.domain import BLOCK
 
@@ -16,6 +17,7 @@ Blocks = Callable[[], Iterator[tuple[FloatArray, FloatArray, FloatArray]]]
 Sums = Callable[[FloatArray], tuple[float, FloatArray, FloatArray]]
 
 
+@checked
 def blocked(Z: FloatArray, y: FloatArray, w: FloatArray) -> Blocks:
     """Return what `newton` asks for: a way to read rows, labels and weights from end to end, block by block.
 
@@ -33,6 +35,7 @@ def blocked(Z: FloatArray, y: FloatArray, w: FloatArray) -> Blocks:
     return blocks
 
 
+@checked
 def newton(
     blocks: Blocks,
     p: int,
@@ -87,6 +90,7 @@ def newton(
     return descend(over(blocks), p, ridge=ridge, tilt=tilt, start=start, limit=limit, tolerance=tolerance)
 
 
+@checked
 def descend(
     sums: Sums,
     p: int,
@@ -116,14 +120,15 @@ def descend(
     """
     checks.count(limit, "limit")
     checks.positive(tolerance, "tolerance")
-    if checks.finite(ridge, "ridge") < 0:
+    if limits.sized(ridge, "ridge") < 0:
         raise InputError(f"ridge is {ridge:g}: give a number of at least zero")
-    zero = np.zeros(checks.count(p, "p"))
+    zero = np.zeros(checks.count(p, "p", most=limits.WIDE))
     theta = zero if start is None else checks.vector(start, "start")
     linear = zero if tilt is None else checks.vector(tilt, "tilt")
     for name, given in (("start", theta), ("tilt", linear)):
         if len(given) != p:
             raise InputError(f"{name} has {len(given)} entries: give {p}, one per column")
+        limits.reals(given, name)
     value, step, size = math.inf, np.zeros(p), math.inf
     for _ in range(limit):
         trial, slope, curvature = _held(sums, theta + step, ridge, linear)
@@ -150,6 +155,7 @@ def _held(sums: Sums, theta: FloatArray, ridge: float, linear: FloatArray) -> tu
     return value, slope + 2 * ridge * theta + linear, curvature + 2 * ridge * np.eye(len(theta))
 
 
+@checked
 def over(blocks: Blocks) -> Sums:
     """Return loss, gradient and Hessian as a function of theta, for the blocks that `newton` takes.
 
@@ -163,6 +169,8 @@ def over(blocks: Blocks) -> Sums:
     def sums(theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         value, slope, curvature = 0.0, np.zeros(len(theta)), np.zeros((len(theta), len(theta)))
         for Z, y, w in blocks():
+            if Z.shape[1:] != theta.shape:
+                raise InputError(f"p is {len(theta)}, and a block of rows has shape {Z.shape}: match them")
             z = Z @ theta
             losses, chance, bend = pointwise(z)
             value += float(w @ (losses - y * z))
@@ -173,6 +181,7 @@ def over(blocks: Blocks) -> Sums:
     return sums
 
 
+@checked
 def pointwise(z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return log(1 + e^z), its derivative, the probability of a label one, and its second derivative.
 

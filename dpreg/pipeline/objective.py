@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError
 from dpreg.pipeline import lattice, stream
 from dpreg.pipeline.domain import BLOCK, Domain
@@ -20,6 +21,7 @@ from dpreg.pipeline.lattice import Lattice
 FLAT = 1e-12  # of the largest: an eigenvalue or score this small is zero but for rounding, which must not decide
 
 
+@checked
 @dataclass(frozen=True)
 class Loss:
     """What one record (t, x) adds to an objective: square z^2 + cross t z + constant t^2 at z = x' theta.
@@ -102,16 +104,19 @@ class Quadratic:
                 f"M, v and c have shapes {self.M.shape}, {self.v.shape} and {self.c.shape}: "
                 "give (..., p, p), (..., p) and (...)"
             )
+        checks.instance(self.loss, Loss, "loss")
         if self.domain is not None:
             checks.instance(self.domain, Domain, "domain")
         if self.domain is not None and self.domain.p != p:
             raise InputError(f"the objective has {p} columns and its domain {self.domain.p}: match them")
-        if self.domain is None:
-            object.__setattr__(self, "exact", None)
         if self.exact is not None:
             checks.instance(self.exact, Lattice, "exact")
-            if not np.allclose(self.M, self.loss.square * self.exact.gram[1:, 1:], rtol=1e-9, atol=1e-9):
-                raise InputError("M is not that of the exact moments: leave them out, for they would be released")
+        if self.domain is None:
+            object.__setattr__(self, "exact", None)
+        elif self.exact is not None and not np.allclose(
+            self.M, self.loss.square * self.exact.gram[1:, 1:], rtol=1e-9, atol=1e-9
+        ):
+            raise InputError("M is not that of the exact moments: leave them out, for they would be released")
 
     @property
     def p(self) -> int:
@@ -168,6 +173,7 @@ class Quadratic:
         return Quadratic(self.M.sum(axis=0), self.v.sum(axis=0), self.c.sum(axis=0), self.domain, self.loss)
 
 
+@checked
 def linear(X: ArrayLike, y: ArrayLike, domain: Domain, *, bits: int | None = None) -> Quadratic:
     """Return the least-squares objective sum (y - x' theta)^2 of the clipped, scaled records.
 
@@ -208,6 +214,7 @@ def linear(X: ArrayLike, y: ArrayLike, domain: Domain, *, bits: int | None = Non
     return from_gram(moments(X, y, domain, bits=bits), domain, bits=bits)
 
 
+@checked
 def logistic(X: ArrayLike, y: ArrayLike, domain: Domain, loss: Loss = TAYLOR, *, bits: int | None = None) -> Quadratic:
     """Return a quadratic stand-in for the logistic objective sum log(1 + e^(x' theta)) - y x' theta.
 
@@ -244,6 +251,7 @@ def logistic(X: ArrayLike, y: ArrayLike, domain: Domain, loss: Loss = TAYLOR, *,
     return from_gram(moments(X, y, domain, labels=True, bits=bits), domain, loss, bits=bits)
 
 
+@checked
 def check_labels(y: ArrayLike, domain: Domain) -> None:
     """Raise `InputError` unless every response is one of the two labels at the ends of `domain.response`."""
     target = np.asarray(checks.numeric(y, "y"))
@@ -252,6 +260,7 @@ def check_labels(y: ArrayLike, domain: Domain) -> None:
         raise InputError(f"y holds {other.flat[0]}: give one of the two labels {domain.response} of the domain")
 
 
+@checked
 def moments(X: ArrayLike, y: ArrayLike, domain: Domain, *, labels: bool = False, bits: int | None = None) -> FloatArray:
     """Return sum (t, x)(t, x)' of the clipped, scaled records, of shape (p + 1, p + 1), the response first.
 
@@ -275,7 +284,7 @@ def moments(X: ArrayLike, y: ArrayLike, domain: Domain, *, labels: bool = False,
     [[2.0, 0.5], [0.5, 1.25]]
     """
     checks.instance(domain, Domain, "domain")
-    own = None if bits is None else lattice.checked(bits)
+    own = None if bits is None else lattice.allowed(bits)
     add = partial(_moments, domain=domain, labels=checks.flag(labels, "labels"), bits=own)
     if stream.lazy(X) or stream.lazy(y):
         return stream.add_up(add, X, y, domain.d, domain.p + 1)
@@ -298,6 +307,7 @@ def _moments(
     return gram
 
 
+@checked
 def from_gram(gram: FloatArray, domain: Domain, loss: Loss = SQUARED, bits: int | None = None) -> Quadratic:
     """Return the objective for the moments of (t, Z), of shape (..., p + 1, p + 1).
 
@@ -313,11 +323,16 @@ def from_gram(gram: FloatArray, domain: Domain, loss: Loss = SQUARED, bits: int 
     -----
     For a loss of labels the first of them must be the number of records, exactly: scaled labels are exactly -1 and 1.
     """
+    if gram.ndim < 2 or gram.shape[-2:] != (domain.p + 1, domain.p + 1):
+        raise InputError(
+            f"gram has shape {gram.shape}, and the domain {domain.p} columns: match them, {domain.p + 1} each"
+        )
     M, v = loss.square * gram[..., 1:, 1:], loss.cross * gram[..., 0, 1:]
     exact = None if bits is None else Lattice(gram, bits)
     return Quadratic(M, v, loss.constant * gram[..., 0, 0], domain, loss, exact)
 
 
+@checked
 def on_lattice(
     kind: lattice.Kind, objective: Quadratic, scales: FloatArray, ordered: bool = False
 ) -> Callable[[], Quadratic]:
@@ -348,6 +363,7 @@ def on_lattice(
     return draw
 
 
+@checked
 def merge(shards: Iterable[Quadratic]) -> Quadratic:
     """Add up the objectives of disjoint shards of one data set.
 
@@ -363,10 +379,12 @@ def merge(shards: Iterable[Quadratic]) -> Quadratic:
     >>> bool(np.allclose(merge(parts).M, whole.M))
     True
     """
-    parts = list(shards)
-    if not parts or not all(isinstance(part, Quadratic) for part in parts):
+    total: Quadratic | None = None
+    for part in shards if isinstance(shards, Iterable) and not isinstance(shards, np.ndarray) else (None,):
+        if not isinstance(part, Quadratic):  # at the first, for shards may be made one by one, without an end
+            total = None
+            break
+        total = part if total is None else total + part
+    if total is None:
         raise InputError("shards must be objectives, and at least one: give what objective.linear returns")
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
     return total

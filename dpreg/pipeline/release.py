@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dpreg import checks, noise
+from dpreg.arguments import checked
 from dpreg.checks import InputError, Neighbours
 from dpreg.noise import RandomState
 from dpreg.pipeline import lattice
@@ -18,6 +19,7 @@ from dpreg.pipeline.objective import Quadratic
 Sampler = Literal["numpy", "opendp"]
 
 
+@checked
 @dataclass(frozen=True)
 class Release:
     """A noisy objective that may be published, with the domain it lives on and what it cost.
@@ -31,6 +33,7 @@ class Release:
     ledger: Ledger
 
 
+@checked
 def perturb(
     objective: Quadratic,
     scales: Law,
@@ -68,6 +71,7 @@ def perturb(
     return scales.perturb(objective, draws, noise.generator(random_state))
 
 
+@checked
 def release(
     objective: Quadratic,
     scales: Law,
@@ -127,6 +131,7 @@ def release(
     return Release(noisy, scales, objective.domain, ledger)
 
 
+@checked
 def price(objective: Quadratic, scales: Law, neighbours: Neighbours = "replace") -> Spend:
     """Return what releasing the objective with these scales would cost, without releasing it."""
     checks.instance(objective, Quadratic, "objective")

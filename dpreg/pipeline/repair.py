@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpreg import checks
+from dpreg import checks, limits
+from dpreg.arguments import checked
 from dpreg.checks import InputError, Neighbours
 from dpreg.noise import RandomState, generator
 from dpreg.pipeline.budget import Budget, pay
@@ -16,6 +17,7 @@ from dpreg.pipeline.objective import FLAT, Quadratic
 from dpreg.pipeline.release import Release, perturb, price
 
 
+@checked
 def ridge(objective: Quadratic, amount: ArrayLike) -> Quadratic:
     """Add `amount` to the diagonal of M, so every eigenvalue rises by it (001, Eq. 13).
 
@@ -38,9 +40,11 @@ def ridge(objective: Quadratic, amount: ArrayLike) -> Quadratic:
     lift = np.asarray(checks.numeric(amount, "amount"), dtype=np.float64)
     if not np.isfinite(lift).all() or (lift < 0).any():
         raise InputError("the ridge is negative or not finite: give numbers of at least zero")
+    limits.fits(limits.reals(lift, "amount"), objective.batch, "amount")
     return replace(objective, M=objective.M + lift[..., None, None] * np.eye(objective.p), exact=None)
 
 
+@checked
 def deviations(scales: Law, k: float = 4.0) -> np.ndarray:
     """Return k standard deviations of the noise on the diagonal of M: 001's ridge has k = 4 (Section 6.1).
 
@@ -49,9 +53,10 @@ def deviations(scales: Law, k: float = 4.0) -> np.ndarray:
     * 001: Zhang, Zhang, Xiao, Yang and Winslett, Functional Mechanism, 2012.
     """
     checks.instance(scales, Law, "scales")
-    return np.asarray(checks.positive(k, "k") * scales.deviation)
+    return np.asarray(checks.positive(limits.sized(k, "k"), "k") * scales.deviation)
 
 
+@checked
 def trim(objective: Quadratic, floor: ArrayLike = 0.0) -> Quadratic:
     """Drop the eigenvectors of M whose eigenvalues are at most `floor`, from M and v alike (001, Eq. 14).
 
@@ -80,6 +85,7 @@ def trim(objective: Quadratic, floor: ArrayLike = 0.0) -> Quadratic:
     level = np.asarray(checks.numeric(floor, "floor"), dtype=np.float64)
     if not np.isfinite(level).all() or (level < 0).any():
         raise InputError("the floor is negative or not finite: give numbers of at least zero")
+    limits.fits(limits.reals(level, "floor"), objective.batch, "floor")
     values, vectors = np.linalg.eigh(objective.symmetric)
     kept = values > level[..., None] + FLAT * np.abs(values).max(axis=-1, keepdims=True)
     part = vectors * kept[..., None, :]
@@ -89,6 +95,7 @@ def trim(objective: Quadratic, floor: ArrayLike = 0.0) -> Quadratic:
     return replace(objective, M=(M + np.swapaxes(M, -1, -2)) / 2 + 0.0, v=v + 0.0, domain=None)
 
 
+@checked
 def lift(objective: Quadratic, law: Law, k: float = 1.0) -> Quadratic:
     """Return M with each positive eigenvalue lifted by level^2 over itself; the other directions fall silent.
 
@@ -119,7 +126,7 @@ def lift(objective: Quadratic, law: Law, k: float = 1.0) -> Quadratic:
         raise InputError("the law has no noise on M, so nothing to lift eigenvalues above: give one that has")
     if law.p != objective.p:
         raise InputError(f"the law has {law.p} columns and the objective {objective.p}: match them")
-    f = checks.positive(k, "k") * level[..., None]
+    f = checks.positive(limits.sized(k, "k"), "k") * level[..., None]
     values, vectors = np.linalg.eigh(objective.symmetric * np.outer(w, w))
     high = np.maximum(values, f)
     lifted = high + f**2 / high
@@ -133,6 +140,7 @@ def lift(objective: Quadratic, law: Law, k: float = 1.0) -> Quadratic:
     return Quadratic((M + np.swapaxes(M, -1, -2)) / 2 + 0.0, v + 0.0, c)
 
 
+@checked
 def positive(objective: Quadratic, amount: ArrayLike) -> Quadratic:
     """Drop the directions where the noisy M is not positive, and lift the others by `amount`: `ridge`, then `trim`.
 
@@ -153,6 +161,7 @@ def positive(objective: Quadratic, amount: ArrayLike) -> Quadratic:
     return trim(ridge(objective, amount), amount)
 
 
+@checked
 def bound(objective: Quadratic, scales: Law, k: float = 4.0) -> Quadratic:
     """Drop the directions where the noisy M is not positive, and lift the others by k standard deviations.
 
@@ -180,6 +189,7 @@ def bound(objective: Quadratic, scales: Law, k: float = 4.0) -> Quadratic:
     return positive(objective, deviations(scales, k))
 
 
+@checked
 def retry(
     objective: Quadratic,
     scales: Law,

@@ -19,6 +19,7 @@ import numpy as np
 from scipy import optimize
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.pipeline.domain import Ball, Box, Domain
 from dpreg.pipeline.objective import SQUARED, Loss
@@ -26,6 +27,7 @@ from dpreg.pipeline.objective import SQUARED, Loss
 minimize: Any = optimize.minimize  # its overloads know no array of unknown length
 
 
+@checked
 def printed_linear(d: int) -> float:
     """Return 2 (d + 1)^2, the sensitivity 001 (Section 4.2) and 000 (Lemma 2) print for d columns.
 
@@ -42,6 +44,7 @@ def printed_linear(d: int) -> float:
     return 2.0 * (checks.count(d, "d") + 1) ** 2
 
 
+@checked
 def printed_logistic(d: int) -> float:
     """Return d^2 / 4 + 3 d, the sensitivity 001 (Section 5.3) prints for the logistic objective with d columns.
 
@@ -62,6 +65,7 @@ def printed_logistic(d: int) -> float:
 PRICES = {"monomial": (1.0, 1.0), "ordered": (1.0, 1.0), "copied": (1.0, 0.5), "triangle": (0.5, 0.5)}
 
 
+@checked
 def closed_form(
     domain: Domain,
     convention: str,
@@ -140,6 +144,7 @@ def _ball_form(a: float, w: float) -> float:
     return 4 * a * sine + 2 * math.sqrt(2) * w * sine * cosine
 
 
+@checked
 def worst_case(A: FloatArray, domain: Domain, neighbours: Neighbours = "replace") -> float:
     """Return the largest weighted change of zz' between neighbours, or a proved upper bound of it.
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dpreg import checks
+from dpreg import checks, limits
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, IndefiniteError, InputError, SolverError
 from dpreg.pipeline.objective import FLAT, Quadratic
 
@@ -15,6 +16,7 @@ TOLERANCE = 1e-9  # on the optimality conditions, relative to the larger of v an
 ROUNDING = 1e-14  # what rounding may add to that, relative to the terms that cancel
 
 
+@checked
 @dataclass(frozen=True)
 class Penalty:
     """lam * (alpha * |theta|_2^2 + (1 - alpha) * |theta|_1), as in 000, Eq. 9.
@@ -61,6 +63,7 @@ class Penalty:
 NONE = Penalty()
 
 
+@checked
 def minimise(objective: Quadratic, penalty: Penalty = NONE) -> FloatArray:
     """Return the minimiser of the objective plus the penalty, for a whole stack at once.
 
@@ -106,6 +109,7 @@ def minimise(objective: Quadratic, penalty: Penalty = NONE) -> FloatArray:
     return theta.reshape(M.shape[:-1])
 
 
+@checked
 def asymmetric_closed_form(objective: Quadratic, penalty: Penalty = NONE) -> FloatArray:
     """Return -(1/2) (M + l2 I)^-1 v for an M that need not be symmetric: no minimiser, often not even stationary.
 
@@ -131,6 +135,7 @@ def asymmetric_closed_form(objective: Quadratic, penalty: Penalty = NONE) -> Flo
         raise SolverError("the matrix is singular, so the closed form does not exist: add a ridge first") from None
 
 
+@checked
 def violation(objective: Quadratic, penalty: Penalty, theta: FloatArray) -> FloatArray:
     """Return how far theta is from the optimality conditions, relative to the largest of |v| and the L1 weight.
 
@@ -140,6 +145,9 @@ def violation(objective: Quadratic, penalty: Penalty, theta: FloatArray) -> Floa
     >>> float(violation(f, Penalty(2.0, alpha=0.0), np.array([1.0, 0.0])))
     0.0
     """
+    theta = limits.reals(theta, "theta")
+    if theta.shape[-1:] != (objective.p,):
+        raise InputError(f"theta has shape {theta.shape}: give {objective.p} entries on its last axis")
     M = objective.symmetric + penalty.l2 * np.eye(objective.p)
     slope = 2 * (M @ theta[..., None])[..., 0] + objective.v
     miss = np.abs(slope + penalty.l1 * np.sign(theta)) - np.where(theta == 0, penalty.l1, 0.0)
@@ -147,6 +155,7 @@ def violation(objective: Quadratic, penalty: Penalty, theta: FloatArray) -> Floa
     return np.asarray(np.maximum(miss, 0.0).max(axis=-1) / np.where(scale > 0, scale, 1.0))
 
 
+@checked
 @dataclass
 class Program:
     """The same problem through CVXPY and SCS: compiled once, then only its parameters change.
@@ -180,6 +189,7 @@ class Program:
         goal = cp.Minimize(cp.sum_squares(root @ theta) + v @ theta + l1 * cp.norm1(theta))
         self._parts = {"cvxpy": cp, "theta": theta, "root": root, "v": v, "l1": l1, "problem": cp.Problem(goal)}
 
+    @checked
     def solve(self, objective: Quadratic, penalty: Penalty = NONE) -> FloatArray:
         """Return the minimiser of shape (p,) of one objective plus the penalty.
 

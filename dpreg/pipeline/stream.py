@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import DataError, FloatArray, InputError
 
 CHUNK = 2**18  # records of a chunk: with 13 predictors 30 MB, and long enough that scheduling costs nothing
@@ -22,6 +23,7 @@ BATCH = 2**16  # records decoded at a time within a chunk
 BUFFER = 2**16  # bytes read ahead in each column; without a limit Parquet reads a whole row group ahead
 
 
+@checked
 def lazy(value: Any) -> bool:
     """Return whether it is a Dask collection, whose entries are not computed yet.
 
@@ -35,6 +37,7 @@ def lazy(value: Any) -> bool:
     return callable(graph) and graph() is not None
 
 
+@checked
 def add_up(
     function: Callable[[NDArray[Any], NDArray[Any], int], FloatArray], X: Any, y: Any, d: int, size: int
 ) -> FloatArray:
@@ -85,6 +88,7 @@ def _part(function: Callable[..., FloatArray], rows: Any, target: Any, numbers: 
     return function(checks.numeric(rows, "X", first), checks.numeric(target, "y", first), first)[None]
 
 
+@checked
 def parquet(folder: str | Path, predictors: Sequence[str], response: str) -> tuple[Any, Any]:
     """Return X and y of a folder of Parquet files as Dask arrays, read when they are used.
 

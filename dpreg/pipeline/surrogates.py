@@ -8,11 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import optimize, special
 
-from dpreg import checks
+from dpreg import checks, limits
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError
 from dpreg.pipeline.objective import TAYLOR, Loss
 
+ORDERS = 170  # of derivatives: the next factorial is no float
 
+
+@checked
 def even(z: ArrayLike) -> FloatArray:
     """Return E(z) = log(e^(z/2) + e^(-z/2)), the part of the logistic loss that a quadratic has to stand in for.
 
@@ -23,10 +27,11 @@ def even(z: ArrayLike) -> FloatArray:
     >>> even([0.0, -2.0, 2.0]).round(4).tolist()
     [0.6931, 1.1269, 1.1269]
     """
-    size = np.abs(np.asarray(checks.numeric(z, "z"), dtype=np.float64))
+    size = np.abs(limits.reals(z, "z"))
     return np.asarray(size / 2 + np.log1p(np.exp(-size)))
 
 
+@checked
 def remainder(z: ArrayLike, loss: Loss = TAYLOR) -> FloatArray:
     """Return E(z) - square z^2 - constant, what a quadratic for the logistic loss leaves out.
 
@@ -42,6 +47,7 @@ def remainder(z: ArrayLike, loss: Loss = TAYLOR) -> FloatArray:
     return np.asarray(values - loss.square * np.asarray(z, dtype=np.float64) ** 2 - loss.constant)
 
 
+@checked
 def derivative(k: int) -> float:
     """Return the k-th derivative of log(1 + e^z) at zero: (2^k - 1) B_k / k with Bernoulli's numbers, for k >= 2.
 
@@ -52,13 +58,14 @@ def derivative(k: int) -> float:
     >>> [round(derivative(k), 12) for k in (1, 2, 3, 4)]
     [0.5, 0.25, 0.0, -0.125]
     """
-    if checks.count(k, "k", 0) < 2:
+    if checks.count(k, "k", 0, ORDERS) < 2:
         return 0.5 if k else math.log(2)
     if k % 2:
         return 0.0
     return -((-1.0) ** (k // 2)) * 2 * (2.0**k - 1) * math.gamma(k) * float(special.zeta(k)) / (2 * math.pi) ** k
 
 
+@checked
 def chebyshev(R: float) -> Loss:
     """Return the quadratic whose largest distance from the logistic loss over |z| <= R is smallest.
 
@@ -82,6 +89,7 @@ def chebyshev(R: float) -> Loss:
     return Loss(square, TAYLOR.cross, math.log(2) + height / 2, labels=True)
 
 
+@checked
 def least_squares(R: float) -> Loss:
     """Return the quadratic with the smallest mean squared distance from the logistic loss over |z| <= R.
 

@@ -16,7 +16,8 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from tqdm import tqdm  # not tqdm.auto: in a notebook without widgets it warns
 
-from dpreg import checks, noise
+from dpreg import checks, limits, noise
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.noise import RandomState
 from dpreg.pipeline import laws, repair, solve
@@ -33,6 +34,7 @@ from dpreg.sweeps.splits import CrossValidation, Holdout, Protocol
 PATIENCE = 2.0  # seconds before a progress bar appears
 
 
+@checked
 def no_privacy(name: str, penalty: Penalty = NONE, *, loss: Loss = SQUARED) -> Method:
     """Return the method that minimises its objective: with a quadratic for the logistic loss, 001's Truncated.
 
@@ -43,6 +45,7 @@ def no_privacy(name: str, penalty: Penalty = NONE, *, loss: Loss = SQUARED) -> M
     return Method(name, lambda train, epsilons, rng: solve.minimise(train, penalty), private=False, loss=loss)
 
 
+@checked
 def mechanism(
     name: str,
     domain: Domain,
@@ -87,6 +90,7 @@ def mechanism(
     return Method(name, fit, loss=loss)
 
 
+@checked
 def functional_mechanism(
     name: str,
     domain: Domain,
@@ -139,6 +143,7 @@ def functional_mechanism(
     return mechanism(name, domain, unit, repair=repaired, penalty=penalty, solver=solver, loss=loss)
 
 
+@checked
 def sweep(
     X: ArrayLike,
     y: ArrayLike,
@@ -223,6 +228,7 @@ def _partition(
     return scored([Fit(partition, keys, theta, None, metrics) for keys, theta in fits])
 
 
+@checked
 def summarise(
     frame: pd.DataFrame, low: float = 0.2, high: float = 0.8, *, by: Sequence[str] = ("metric", "method", "epsilon")
 ) -> pd.DataFrame:
@@ -254,6 +260,9 @@ def summarise(
         half = 0.5 / np.sqrt(len(values))
         return float(np.ptp(values.quantile([max(0.0, 0.5 - half), min(1.0, 0.5 + half)])) / 2)
 
+    if not by:
+        raise InputError("by is empty: give some of the frame's columns")
+    limits.has(frame, ["value"], "frame")
     if missing := [name for name in by if name not in frame]:
         raise InputError(f"by is {list(by)}, but the frame has no column {missing[0]!r}: give some of its columns")
     groups = frame.groupby(list(by), sort=False)["value"]

@@ -9,7 +9,8 @@ import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 
-from dpreg import checks, noise
+from dpreg import checks, limits, noise
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError
 from dpreg.noise import RandomState
 from dpreg.pipeline import logistic
@@ -21,6 +22,7 @@ from dpreg.sweeps.splits import CrossValidation, Holdout, Partition, Protocol
 Measure = Callable[[Partition, FloatArray, np.random.Generator], Mapping[Hashable, FloatArray]]
 
 
+@checked
 def measured(
     X: ArrayLike,
     y: ArrayLike,
@@ -99,6 +101,7 @@ def _partition(
     return parts
 
 
+@checked
 def roc(rates: ArrayLike) -> Measure:
     """Return the measure whose metrics are the heights of the ROC curve on the test set, by false-alarm rate.
 
@@ -128,6 +131,7 @@ def roc(rates: ArrayLike) -> Measure:
     return measure
 
 
+@checked
 def roc_curve(theta: ArrayLike, Z: ArrayLike, y: ArrayLike, rates: ArrayLike) -> FloatArray:
     """Return the height of the ROC curve of x' theta at each false-alarm rate, of shape (..., k).
 
@@ -147,7 +151,7 @@ def roc_curve(theta: ArrayLike, Z: ArrayLike, y: ArrayLike, rates: ArrayLike) ->
     [[1.0, 1.0, 1.0], [0.0, 0.5, 1.0]]
     """
     rows, labels = logistic.records(Z, y)
-    t, at = np.asarray(checks.numeric(theta, "theta"), dtype=np.float64), _rates(rates)
+    t, at = limits.reals(theta, "theta"), _rates(rates)
     if t.ndim == 0 or t.shape[-1] != rows.shape[1]:
         raise InputError(f"theta has shape {t.shape}: give {rows.shape[1]} entries on its last axis")
     if labels.all() or not labels.any():

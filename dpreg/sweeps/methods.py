@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from dpreg import checks, noise
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError
 from dpreg.pipeline.objective import SQUARED, Loss, Quadratic
 from dpreg.sweeps.splits import Partition
@@ -18,6 +19,7 @@ from dpreg.sweeps.splits import Partition
 Columns = dict[str, Any]  # of a result: arrays, or one value for all rows
 
 
+@checked
 @dataclass(frozen=True)
 class Method:
     """A way to turn training moments into coefficients.
@@ -46,15 +48,18 @@ class Method:
     def __post_init__(self) -> None:
         checks.count(1 if self.repeats is None else self.repeats, "repeats")
 
+    @checked
     def coefficients(self, partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Return theta of every split and budget, of shape (s, e, p), or (s, 1, p)."""
         return self.fit(partition.train(self.loss), epsilons, rng)
 
+    @checked
     def takes_part(self, repeat: int) -> bool:
         """Return whether it is run on this partition."""
         return _among(self.repeats, repeat)
 
 
+@checked
 @dataclass(frozen=True)
 class RowMethod:
     """A way to turn training records into coefficients, for what moments cannot do.
@@ -78,10 +83,12 @@ class RowMethod:
     def __post_init__(self) -> None:
         checks.count(1 if self.repeats is None else self.repeats, "repeats")
 
+    @checked
     def coefficients(self, partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Return theta of every split and budget, of shape (s, e, p), or (s, 1, p)."""
         return self.fit(partition, epsilons, rng)
 
+    @checked
     def takes_part(self, repeat: int) -> bool:
         """Return whether it is run on this partition."""
         return _among(self.repeats, repeat)
@@ -91,6 +98,7 @@ def _among(repeats: int | None, repeat: int) -> bool:
     return repeats is None or repeat < repeats
 
 
+@checked
 def check_methods(methods: Sequence[Method | RowMethod]) -> None:
     """Raise `InputError` unless these are methods, at least one, each with a name of its own."""
     checks.instance(methods, (list, tuple), "methods")
@@ -101,6 +109,7 @@ def check_methods(methods: Sequence[Method | RowMethod]) -> None:
         raise InputError(f"method names are {names}: give at least one method, and each a name of its own")
 
 
+@checked
 def plan(
     methods: Sequence[Method | RowMethod], repeats: int, jobs: int = 1, alike: Sequence[Hashable] | None = None
 ) -> list[tuple[int, list[int]]]:
@@ -137,6 +146,7 @@ def plan(
     return [task for task in every if task[1]]
 
 
+@checked
 def gathered(tasks: Sequence[tuple[int, list[int]]], results: Iterable[Sequence[Sequence[Columns]]]) -> pd.DataFrame:
     """Return what the tasks of `plan` found, in the order of the partitions and the methods.
 
@@ -159,6 +169,7 @@ def gathered(tasks: Sequence[tuple[int, list[int]]], results: Iterable[Sequence[
     return frame([part for key in sorted(found) for part in found[key]])
 
 
+@checked
 def frame(parts: Sequence[Columns]) -> pd.DataFrame:
     """Return one frame of many parts, built at once: pandas takes longer over a small frame than a fit does.
 
@@ -185,6 +196,7 @@ def frame(parts: Sequence[Columns]) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
+@checked
 def fitted(
     partition: Partition,
     methods: Sequence[Method | RowMethod],
@@ -216,6 +228,7 @@ def fitted(
         yield keys, np.broadcast_to(theta, expected)
 
 
+@checked
 def method_generator(root: np.random.SeedSequence, repeat: int, method: Method | RowMethod) -> np.random.Generator:
     """Return the random numbers of one method on one partition, which no other method or partition shares.
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.mechanisms import filter_priority as fp
 from dpreg.mechanisms import grid, histogram
@@ -28,6 +29,7 @@ FINEST = 16  # cells per axis at most for Filter-Priority: on native domains it 
 Publish = Callable[[Histogram, float, np.random.Generator], Cells]
 
 
+@checked
 def logistic_regression(name: str = "no privacy", *, repeats: int | None = None) -> RowMethod:
     """Return the method that minimises the logistic loss itself, by Newton's method.
 
@@ -49,6 +51,7 @@ def logistic_regression(name: str = "no privacy", *, repeats: int | None = None)
     return RowMethod(name, fit, private=False, repeats=repeats)
 
 
+@checked
 def objective_perturbation(
     name: str = "objective perturbation", *, neighbours: Neighbours = "replace", repeats: int | None = None
 ) -> RowMethod:
@@ -74,6 +77,7 @@ def objective_perturbation(
     return RowMethod(name, fit, repeats=repeats)
 
 
+@checked
 def dpme(
     name: str = "DPME",
     *,
@@ -117,6 +121,7 @@ def dpme(
     return RowMethod(name, _on_cells(name, publish, labels, values, c_h, n, signed=mode == "signed"), repeats=repeats)
 
 
+@checked
 def filter_priority(
     name: str = "FP",
     *,

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
-from dpreg import checks
+from dpreg import checks, limits
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError
 from dpreg.pipeline import logistic
 from dpreg.sweeps.methods import Columns, Method, RowMethod
@@ -21,6 +22,7 @@ OF_LABELS = ("misclassified", "logistic", "auc")
 METRICS = ("mse", "rmse", *OF_LABELS)
 
 
+@checked
 def check_metrics(metrics: Sequence[Metric]) -> None:
     """Raise `InputError` unless these are metrics, at least one.
 
@@ -34,6 +36,7 @@ def check_metrics(metrics: Sequence[Metric]) -> None:
         checks.choice(metric, METRICS, "metric")
 
 
+@checked
 def needs_labels(methods: Sequence[Method | RowMethod], metrics: Sequence[Metric]) -> bool:
     """Return whether the response must be one of two labels.
 
@@ -45,6 +48,7 @@ def needs_labels(methods: Sequence[Method | RowMethod], metrics: Sequence[Metric
     return bool(set(metrics) & set(OF_LABELS)) or any(isinstance(m, Method) and m.loss.labels for m in methods)
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Fit:
     """The coefficients of one method on one partition.
@@ -67,6 +71,7 @@ class Fit:
     metrics: Sequence[Metric]
 
 
+@checked
 def scored(fits: Sequence[Fit]) -> list[list[Columns]]:
     """Return the test errors of fits: of each, one part per metric, as `methods.frame` takes them.
 
@@ -107,6 +112,7 @@ def _labels(fits: Sequence[Fit]) -> list[dict[Metric, FloatArray]]:
     return [{metric: parts[metric][k] for metric in wanted} for k in range(len(fits))]
 
 
+@checked
 def of_labels(
     theta: ArrayLike, Z: ArrayLike, y: ArrayLike, metrics: Sequence[str] = OF_LABELS
 ) -> dict[str, FloatArray]:
@@ -132,6 +138,7 @@ def of_labels(
     return {metric: functions[metric](theta, Z, y) for metric in metrics}
 
 
+@checked
 def auc(theta: ArrayLike, Z: ArrayLike, y: ArrayLike) -> FloatArray:
     """Return the area under the ROC curve of x' theta, for theta of shape (..., p); shape (...).
 
@@ -144,7 +151,7 @@ def auc(theta: ArrayLike, Z: ArrayLike, y: ArrayLike) -> FloatArray:
     [1.0, 0.0, 0.5]
     """
     rows, labels = logistic.records(Z, y)
-    t = np.asarray(checks.numeric(theta, "theta"), dtype=np.float64)
+    t = limits.reals(theta, "theta")
     if t.ndim == 0 or t.shape[-1] != rows.shape[1]:
         raise InputError(f"theta has shape {t.shape}: give {rows.shape[1]} entries on its last axis")
     ones = int((labels == 1).sum())

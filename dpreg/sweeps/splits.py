@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError
 from dpreg.pipeline.domain import BLOCK, Domain
 from dpreg.pipeline.objective import SQUARED, Loss, Quadratic, from_gram
@@ -19,6 +20,7 @@ Labels = NDArray[np.int16]  # numpy sorts integers of this size by counting
 UNUSED = -1  # label of a record that a protocol leaves out
 
 
+@checked
 @dataclass(frozen=True)
 class CrossValidation:
     """`repeats` random partitions into `folds` parts, each part tested once (001: 50 x 5).
@@ -41,6 +43,7 @@ class CrossValidation:
         if not 0 < checks.finite(self.rate, "rate") <= 1:
             raise InputError(f"rate is {self.rate:g}: give the share of the records to use, above 0 and at most 1")
 
+    @checked
     def labels(self, n: int, rng: np.random.Generator) -> Labels:
         """Return the fold of each record, or `UNUSED`; folds differ in size by one record at most."""
         order = np.arange(n)
@@ -54,6 +57,7 @@ class CrossValidation:
         return tuple(range(self.folds))
 
 
+@checked
 @dataclass(frozen=True)
 class Holdout:
     """`repeats` random splits with a share of the records held out for testing (000: 50 splits of 80/20).
@@ -71,6 +75,7 @@ class Holdout:
         if not 0 < checks.finite(self.share, "share") < 1:
             raise InputError(f"share is {self.share:g}: give the held-out share, between 0 and 1")
 
+    @checked
     def labels(self, n: int, rng: np.random.Generator) -> Labels:
         """Return 0 for records held out and 1 for the others."""
         labels = (np.arange(n) >= round(self.share * n)).astype(np.int16)
@@ -86,6 +91,7 @@ class Holdout:
 Protocol = CrossValidation | Holdout
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Partition:
     """One partition of the records: what each of its splits trains on and tests on.
@@ -141,6 +147,7 @@ class Partition:
         test, total = self.grams
         return from_gram(test, self.domain), from_gram(total, self.domain)
 
+    @checked
     def train(self, loss: Loss = SQUARED) -> Quadratic:
         """Return the training objective of each split, of shape (s, 1): the total minus the tested fold."""
         test, total = self.sums
@@ -172,6 +179,7 @@ class Partition:
         for rows in self.training():
             yield self.X[rows], self.y[rows]
 
+    @checked
     def on_test_rows(self, theta: FloatArray) -> FloatArray:
         """Return theta of shape (..., p) as coefficients of the columns that `test_rows` has: the same, here."""
         return theta
@@ -187,6 +195,7 @@ class Partition:
         return [(rows[:, 1:], rows[:, 0]) for rows in self.tests]
 
 
+@checked
 def draw(
     X: FloatArray,
     y: FloatArray,
@@ -200,6 +209,7 @@ def draw(
     return Partition(X, y, table, domain, protocol.labels(len(table), rng), protocol.tested, total=total)
 
 
+@checked
 def totals(table: FloatArray, protocol: Protocol) -> FloatArray | None:
     """Return the moments of all records once for all partitions, unless a protocol uses only some of the records.
 
@@ -213,11 +223,13 @@ def totals(table: FloatArray, protocol: Protocol) -> FloatArray | None:
     return np.asarray(fold_grams(table, np.zeros(len(table), dtype=np.int16), 1)[0])
 
 
+@checked
 def fold_moments(table: FloatArray, labels: Labels, folds: int, domain: Domain) -> Quadratic:
     """Return the objective of each fold, stacked, from records (t, Z) of shape (n, p + 1) and their labels."""
     return from_gram(fold_grams(table, labels, folds), domain)
 
 
+@checked
 def fold_grams(table: FloatArray, labels: Labels, folds: int) -> FloatArray:
     """Return the moments of each fold, of shape (folds, q, q), from rows of shape (n, q) and their labels.
 

@@ -18,6 +18,7 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 
 from dpreg import checks, noise
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError
 from dpreg.noise import RandomState
 from dpreg.pipeline.domain import Box
@@ -28,6 +29,7 @@ from dpreg.sweeps.scores import Fit, Metric
 from dpreg.sweeps.splits import CrossValidation, Holdout, Partition, Protocol
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class View:
     """Methods that read the records in one way.
@@ -71,6 +73,7 @@ class View:
             raise InputError(f"columns are {list(self.columns)}: give {self.domain.d}, one per predictor of the domain")
 
 
+@checked
 def survey(
     X: ArrayLike,
     Y: ArrayLike,

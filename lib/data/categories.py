@@ -9,6 +9,7 @@ import numpy as np
 from scipy import linalg
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError
 from dpreg.pipeline.domain import Ball, Domain
 from lib.data.datasets import Dataset
@@ -16,6 +17,7 @@ from lib.data.datasets import Dataset
 ROUNDING = 1e-12  # of a sum of shares
 
 
+@checked
 def groups(names: Sequence[str]) -> list[list[int]]:
     """Return the columns of each predictor that `datasets.one_hot` has coded, told by names such as `race=2`.
 
@@ -35,6 +37,7 @@ def groups(names: Sequence[str]) -> list[list[int]]:
     return list(found.values())
 
 
+@checked
 def silent(domain: Domain, columns: Sequence[Sequence[int]]) -> FloatArray:
     """Return an orthonormal basis of the directions u with z'u = 0 for every possible record z, as columns.
 
@@ -73,6 +76,7 @@ def silent(domain: Domain, columns: Sequence[Sequence[int]]) -> FloatArray:
     return np.asarray(linalg.orth(sums.T @ linalg.null_space(constants)))
 
 
+@checked
 def ball(data: Dataset, *, intercept: bool = False) -> tuple[Dataset, Ball]:
     """Return the data with numbers scaled to [-1, 1] and categories as zeros and ones, and the ball that holds them.
 

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from dpreg import checks, noise
+from dpreg.arguments import checked
 from dpreg.checks import DataError, InputError
 from dpreg.noise import RandomState
 from lib.data import datasets, ipums
@@ -60,6 +61,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
 BRAZIL: dict[str, tuple[float, float]] = {"education": (0, 17), "years_residing": (0, 90)}
 
 
+@checked
 def bounds(country: Country) -> dict[str, tuple[float, float]]:
     """Return the public bounds of every predictor; every generated person lies within them.
 
@@ -73,6 +75,7 @@ def bounds(country: Country) -> dict[str, tuple[float, float]]:
     return {name: (float(low), float(high)) for name, (low, high) in own.items()}
 
 
+@checked
 def census(
     country: Country = "US",
     n: int = 370_000,
@@ -148,6 +151,7 @@ def _extract(
     return frame, source
 
 
+@checked
 def above(data: Dataset, threshold: float) -> Dataset:
     """Return the same predictors with the label `response > threshold`, as 0 and 1.
 
@@ -163,6 +167,7 @@ def above(data: Dataset, threshold: float) -> Dataset:
     return Dataset(data.X, (data.y > level).astype(float), data.names, "above", public, data.source)
 
 
+@checked
 def calibration(country: Country, n: int = 370_000, random_state: RandomState = 2000) -> pd.DataFrame:
     """Return the totals the generator is compared with, what it gives, and the difference: its misses among them.
 

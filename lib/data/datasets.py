@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import DataError, FloatArray, InputError
 from dpreg.pipeline.domain import Box
 
@@ -55,6 +56,7 @@ KDD_BOUNDS = {
 }
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """Predictors, response, their names and public bounds.
@@ -77,17 +79,24 @@ class Dataset:
     bounds: dict[str, tuple[float, float]]
     source: str
 
+    def __post_init__(self) -> None:
+        X, y = checks.rows(self.X, self.y)
+        checks.all_finite(X, "X")
+        checks.all_finite(y, "y")
+
     @property
     def n(self) -> int:
         """Number of records."""
         return len(self.y)
 
+    @checked
     def box(self, *, intercept: bool = False, corner: bool = False) -> Box:
         """Return the domain of the public bounds."""
         lower, upper = zip(*(self.bounds[name] for name in self.names), strict=True)
         return Box(lower, upper, self.bounds[self.response_name], intercept=intercept, corner=corner)
 
 
+@checked
 def wine(path: str | Path | None = None) -> Dataset:
     """Return the white wines of Cortez et al. (2009): 4,898 records, 11 predictors, response `quality`.
 
@@ -120,6 +129,7 @@ def wine(path: str | Path | None = None) -> Dataset:
     )
 
 
+@checked
 def kdd_heads(part: Literal["all", "train", "test"] = "all") -> Dataset:
     """Return real heads of households, 113,417 of the US in 1994 and 1995; the response is income over 50,000 dollars.
 
@@ -162,6 +172,7 @@ def kdd_heads(part: Literal["all", "train", "test"] = "all") -> Dataset:
     )
 
 
+@checked
 def one_hot(data: Dataset, columns: Collection[str], *, drop_first: bool = False) -> Dataset:
     """Return the data with each of these columns replaced by one column of zeros and ones per category.
 
@@ -200,6 +211,7 @@ def one_hot(data: Dataset, columns: Collection[str], *, drop_first: bool = False
     return replace(data, X=np.column_stack(parts), names=names, bounds=bounds)
 
 
+@checked
 def verified(path: Path, sha256: str) -> Path:
     """Return `path` if its content has this checksum, and raise `DataError` otherwise."""
     if not path.is_file():

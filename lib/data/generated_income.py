@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpreg.arguments import checked
+
 Columns = dict[str, NDArray[Any]]
 FEW = 4  # children beyond the fourth add nothing
 
 
+@checked
 def income(p: Any, t: Columns, rng: np.random.Generator) -> NDArray[Any]:
     """Return annual income as a census would list it, in dollars or reais.
 

@@ -11,6 +11,7 @@ import pandas as pd
 import yaml
 
 from dpreg import checks
+from dpreg.arguments import checked
 from lib.data.datasets import DATA
 
 Country = Literal["US", "BR"]
@@ -32,6 +33,7 @@ def document() -> dict[str, Any]:
     return loaded
 
 
+@checked
 @cache
 def parameters(country: Country) -> Any:
     """Return the parameters of one country by stage and name, age curves as arrays indexed by age.

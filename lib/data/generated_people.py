@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from dpreg import checks, noise
+from dpreg.arguments import checked
 from dpreg.noise import RandomState
 from lib.data.generated_income import FEW, Columns, income
 from lib.data.generated_parameters import OLDEST, YOUNGEST, Country, parameters
@@ -23,7 +24,10 @@ from lib.data.generated_parameters import OLDEST, YOUNGEST, Country, parameters
 Population = Literal["heads", "adults"]
 CUT_SEED, CUT_DRAWS = 19991231, 400_000  # the cut points of education are constants of the model, found once
 
+MOST = 10**7  # people: ten million fill some gigabytes
 
+
+@checked
 def people(
     country: Country,
     n: int,
@@ -57,7 +61,7 @@ def people(
     """
     checks.choice(country, ("US", "BR"), "country")
     checks.choice(population, ("heads", "adults"), "population")
-    checks.count(n, "n")
+    checks.count(n, "n", most=MOST)
     p, rng = parameters(country), noise.generator(random_state)
     t = _households(p.household, n, population, rng)
     t |= _origin(p.origin, t, rng)

@@ -18,6 +18,7 @@ import pandas as pd
 import yaml
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import DataError, FloatArray
 from lib.data import ipums_files
 from lib.data.generated_parameters import Country
@@ -31,6 +32,7 @@ FRAME = ("RELATE", "COUNTRY", "YEAR", *SAMPLES)  # who is a head, and in which s
 SETTINGS: dict[str, Any] = {"income_factor": None, "variables": {}, "codes": {}}
 
 
+@checked
 def heads(folder: str | Path, country: Country, columns: Collection[str]) -> tuple[pd.DataFrame, str]:
     """Return the heads of households who answered all that is asked for, and a sentence on where they come from.
 

@@ -17,6 +17,7 @@ from xml.etree import ElementTree
 
 import pandas as pd
 
+from dpreg.arguments import checked
 from dpreg.checks import DataError
 
 # A file that cannot be read to its end, and one whose text is not what the codebook describes.
@@ -26,6 +27,7 @@ FOREIGN = (ArithmeticError, AttributeError, TypeError, ValueError)
 Labels = dict[str, list[tuple[str, str]]]  # of each variable, the codes as they are written, and their labels
 
 
+@checked
 def codebook(file: Path) -> tuple[Any, Any, Labels]:
     """Return the reader, an optional package, the codebook of a file with one record per person, and its labels."""
     try:
@@ -58,8 +60,11 @@ def _labels(file: Path) -> Labels:
     }
 
 
+@checked
 def meanings(labels: Labels, name: str, file: str) -> dict[int, str]:
     """Return the label of every code of a variable, or raise `DataError` if a code is no number or has two labels."""
+    if name not in labels:
+        raise DataError(f"labels of {file} have no name {name!r}: choose one of {', '.join(labels)}")
     found: dict[int, str] = {}
     for code, label in labels[name]:
         try:
@@ -74,6 +79,7 @@ def meanings(labels: Labels, name: str, file: str) -> dict[int, str]:
     return found
 
 
+@checked
 def data(codebook: Path, book: Any) -> Path:
     """Return the file of records that belongs to the codebook."""
     stems = (codebook.stem, Path(book.file_description.filename or "").name.split(".")[0])
@@ -85,6 +91,7 @@ def data(codebook: Path, book: Any) -> Path:
     raise DataError(f"the data of {codebook.name} are missing from {place}/: give one of {', '.join(names)}")
 
 
+@checked
 def records(readers: Any, book: Any, file: Path, columns: list[str], size: int) -> Iterator[pd.DataFrame]:
     """Return the records, so many at a time, of a file that is whole.
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from dpreg.arguments import checked
+
 NUMBER = "number"  # what a label stands for if it starts with the number meant, such as "18 years or more"
 NAN = math.nan
 
@@ -56,6 +58,7 @@ BUILDINGS: Labels = (
 )
 
 
+@checked
 @dataclass(frozen=True)
 class Reading:
     """How one variable is read.

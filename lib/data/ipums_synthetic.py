@@ -14,7 +14,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpreg import checks, noise
-from dpreg.checks import InputError
+from dpreg.arguments import checked
+from dpreg.checks import DataError, InputError
 from dpreg.noise import RandomState
 from lib.data.generated_parameters import Country
 from lib.data.generated_people import people
@@ -52,6 +53,7 @@ class _Variable:
     unanswered: int | None = None
 
 
+@checked
 def write(
     folder: str | Path,
     country: Country,
@@ -90,6 +92,9 @@ def write(
     for share, name in ((unanswered, "unanswered"), (others, "others")):
         if not 0 <= checks.finite(share, name) <= 1:
             raise InputError(f"{name} is {share:g}: give a share between 0 and 1")
+    checks.count(n, "n")
+    if not Path(folder).is_dir():
+        raise DataError(f"folder is {str(folder)!r}, which is not there: make it first, or give another")
     frame = people(country, n, random_state=noise.spawn(random_state, 0))
     rng = noise.spawn(random_state, 1)
     frame["head"] = (rng.random(n) >= others).astype(int)

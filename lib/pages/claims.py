@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 import pandas as pd
 import yaml
 
+from dpreg.arguments import checked
 from dpreg.checks import InputError
 from lib.pages import report
 
@@ -34,6 +35,7 @@ class LedgerError(AssertionError):
     """A number in a chapter is not the one in the ledger."""
 
 
+@checked
 @dataclass(frozen=True)
 class Claim:
     """One published claim and what became of it.
@@ -98,6 +100,7 @@ class Claim:
         """Tag of the evidence cell."""
         return f"claim-{self.id.lower()}"
 
+    @checked
     def differences(self, found: dict[str, Any]) -> list[str]:
         """Return what differs between the numbers of the record and those found; empty if nothing does."""
         missing = [f"{name} is missing" for name in self.values.keys() - found.keys()]
@@ -109,6 +112,7 @@ class Claim:
         ]
 
 
+@checked
 @cache
 def load(path: Path = CLAIMS) -> dict[str, Claim]:
     """Return all claims by id.
@@ -148,6 +152,7 @@ def _records(file: Path) -> list[Any]:
     return records
 
 
+@checked
 def check(claim_id: str, **found: Any) -> None:
     """Print the numbers of a claim, and raise `LedgerError` unless they are the ledger's.
 
@@ -156,7 +161,7 @@ def check(claim_id: str, **found: Any) -> None:
     """
     claims = load()
     if claim_id not in claims:
-        raise InputError(f"there is no claim {claim_id!r}: add it to book/verdicts/claims/")
+        raise InputError(f"claim_id: there is no claim {str(claim_id)!r}: add it to book/verdicts/claims/")
     claim = claims[claim_id]
     wrong = claim.differences(found)
     if wrong and os.environ.get("CENSUS_EXTRACTS"):
@@ -167,6 +172,7 @@ def check(claim_id: str, **found: Any) -> None:
     print(f"{claim_id} ({claim.verdict}): " + ", ".join(f"{k} = {report.number(v)}" for k, v in found.items()))
 
 
+@checked
 class Table:
     """Claims as a table, for the end of a chapter and the ledger page."""
 
@@ -198,6 +204,7 @@ class Table:
         return f'<tr id="{name.lower()}">' + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 
 
+@checked
 def box(chapter: str) -> Table:
     """Return the claims a chapter settles.
 
@@ -212,6 +219,7 @@ def box(chapter: str) -> Table:
     return Table(claims)
 
 
+@checked
 def outcomes(chapter: str) -> pd.DataFrame:
     """Return for each published figure of a chapter the claims that were reproduced, in shape only, or not.
 
@@ -231,6 +239,7 @@ def outcomes(chapter: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["figure", *get_args(Outcome)])
 
 
+@checked
 def settled(paper: str) -> Table:
     """Return the claims of one paper in the order of its sections, each linked to its cell.
 

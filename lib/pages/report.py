@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dpreg import checks
+from dpreg import checks, limits
+from dpreg.arguments import checked
 from dpreg.checks import InputError
 
 
+@checked
 def number(value: Any, digits: int = 4) -> str:
     """Return a number with `digits` significant digits, as text.
 
@@ -22,17 +24,16 @@ def number(value: Any, digits: int = 4) -> str:
     >>> number(2 / 3), number(-0.0), number(1234567.0), number(3), number(float("inf"))
     ('0.6667', '0', '1.235e+06', '3', 'inf')
     """
-    checks.count(digits, "digits")
+    checks.count(digits, "digits", most=17)
     if isinstance(value, str):
         return value
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
-    if isinstance(value, int | np.integer):
+    if isinstance(value, int | np.integer) and not isinstance(value, np.timedelta64):
         return f"{value:d}"
-    try:
-        x = float(value)
-    except (TypeError, ValueError):
-        raise InputError(f"value is {value!r}: give a number, a boolean or text") from None
+    x = float(value) if isinstance(value, float | np.floating) else checks.real(value)
+    if math.isnan(x) and not isinstance(value, float | np.floating):
+        raise InputError(f"value is {checks.shown(value)}: give a number, a boolean or text")
     if not math.isfinite(x):
         return str(x)
     rounded = float(f"{x:.{digits}g}") + 0.0
@@ -43,6 +44,7 @@ def number(value: Any, digits: int = 4) -> str:
     return f"{x:.{digits - 1}e}"  # not `rounded`, which may have overflowed
 
 
+@checked
 def table(frame: pd.DataFrame, digits: int = 4) -> pd.DataFrame:
     """Return the frame with every number as `number` prints it, indexed by its first column.
 
@@ -53,11 +55,15 @@ def table(frame: pd.DataFrame, digits: int = 4) -> pd.DataFrame:
     """
     if len(frame) > 60 or frame.shape[1] > 20:  # pandas would show, and the tests compare, a part only
         raise InputError(f"the table has {len(frame)} rows and {frame.shape[1]} columns: give at most 60 and 20")
+    if not frame.shape[1]:
+        raise InputError("frame has no columns: give at least one")
+    checks.count(digits, "digits", most=17)
     text = frame.map(lambda value: number(value, digits))
     # The name of the first column stands over the index, in the one row of the header.
     return text.set_index(text.columns[0]).rename_axis(index=None, columns=text.columns[0])
 
 
+@checked
 def turned(frame: pd.DataFrame, corner: str, digits: int = 3) -> pd.DataFrame:
     """Return the frame as `table` shows it, turned: its first column goes across, and each of the others is a row.
 
@@ -76,10 +82,13 @@ def turned(frame: pd.DataFrame, corner: str, digits: int = 3) -> pd.DataFrame:
     >>> frame.index.tolist(), frame.columns.tolist(), frame.loc["FM"].tolist()
     (['FM', 'DPME'], [0.1, 1.0], ['0.667', '0.5'])
     """
+    if frame.shape[1] < 2:
+        raise InputError(f"frame has {frame.shape[1]} columns: give at least two")
     across = frame.set_index(frame.columns[0])
     return table(across.T.reset_index(names=corner), digits)
 
 
+@checked
 def pivot(summary: pd.DataFrame, column: str = "median", digits: int = 4) -> pd.DataFrame:
     """Return one column of `experiment.summarise` as a table: budgets down, methods across.
 
@@ -90,6 +99,10 @@ def pivot(summary: pd.DataFrame, column: str = "median", digits: int = 4) -> pd.
     >>> pivot(pd.DataFrame({"method": ["a", "b"], "epsilon": [1.0, np.inf], "median": [2.0, 3.0]})).values.tolist()
     [['2', '3']]
     """
+    limits.has(summary, ["method", "epsilon"], "summary")
+    limits.has(summary, [column], "column")
+    if summary.empty:
+        raise InputError("summary has no rows: give at least one")
     if summary.duplicated(["method", "epsilon"]).any():
         raise InputError("a method has several values at one epsilon: choose one metric")
     order = list(dict.fromkeys(summary["method"]))

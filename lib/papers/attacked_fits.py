@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.attacks import inversion
 from dpreg.attacks.attribute import Attribute, Codes
 from dpreg.checks import FloatArray, InputError
@@ -17,6 +18,7 @@ from dpreg.sweeps.measures import Measure
 from dpreg.sweeps.splits import Partition
 
 
+@checked
 def attacked(sensitive: Attribute, *, loss: Loss = SQUARED, share: float = 0.2) -> Measure:
     """Return the measure that attacks each fit, on members of its training set and on people outside.
 
@@ -70,6 +72,7 @@ def attacked(sensitive: Attribute, *, loss: Loss = SQUARED, share: float = 0.2) 
     return measure
 
 
+@checked
 def unaided(sensitive: Attribute, classifier: Any, *, share: float = 0.2) -> Measure:
     """Return the measure of attackers who see no model, on the people that `attacked` takes.
 

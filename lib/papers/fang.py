@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray
 from dpreg.mechanisms import budget_split, wishart
 from dpreg.pipeline import repair, solve
@@ -22,6 +23,7 @@ DPC_RATIO = 0.01  # epsilon_s / epsilon_n in the program of DPC's authors
 RULES: tuple[budget_split.Split, ...] = ("printed", "proportional", "variance", "l1")
 
 
+@checked
 def repaired(noisy: Quadratic, law: Law, k: float = 4.0) -> Quadratic:
     """Return the noisy objective with 001's repairs: a ridge of k standard deviations of its noise, and a trim at zero.
 
@@ -35,6 +37,7 @@ def repaired(noisy: Quadratic, law: Law, k: float = 4.0) -> Quadratic:
     return repair.trim(repair.ridge(noisy, repair.deviations(law, k)))
 
 
+@checked
 def privr(name: str = "PrivR, reconstructed", *, loss: Loss = SQUARED) -> Method:
     """Return PrivR as far as 004 describes it: relevances are released anew from each training set and budget.
 
@@ -58,6 +61,7 @@ def privr(name: str = "PrivR, reconstructed", *, loss: Loss = SQUARED) -> Method
     return Method(name, fit, loss=loss)
 
 
+@checked
 def contenders(domain: Domain, sensitive: Sequence[int], *, loss: Loss = SQUARED) -> list[Method]:
     """Return FM, DPC, PrivR and DPBA with printed sensitivities, DPBA with the best split, and the Wishart difference.
 
@@ -92,6 +96,7 @@ def contenders(domain: Domain, sensitive: Sequence[int], *, loss: Loss = SQUARED
     ]
 
 
+@checked
 def every_split(domain: Domain, grid: Sequence[float], *, loss: Loss = SQUARED) -> list[Method]:
     """Return DPBA with each share of `grid` for the quadratic part, and with those of all rules, named by their share.
 

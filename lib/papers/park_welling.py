@@ -17,7 +17,8 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from tqdm import tqdm
 
-from dpreg import checks, noise
+from dpreg import checks, limits, noise
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, PrivacyLeakWarning
 from dpreg.mechanisms.irls import Plan, follow, irls, simulated
 from dpreg.mechanisms.irls_moments import moments
@@ -32,6 +33,7 @@ TEST = 10  # one test record for so many training records (003, Fig. 1)
 RESAMPLES = 200  # of the data sets, for a standard error
 
 
+@checked
 def replicate(
     plans: Mapping[str, Plan],
     sizes: Sequence[int],
@@ -93,7 +95,7 @@ def replicate(
     checks.positive(noise_deviation, "noise_deviation")
     if checks.flag(maxima, "maxima"):
         text = "bounds are read off every data set: one record can move them, and with them everyone's scaling"
-        warnings.warn(text, PrivacyLeakWarning, stacklevel=2)
+        warnings.warn(text, PrivacyLeakWarning, stacklevel=3)
     root = noise.seed_sequence(random_state)
     todo = [(n, repeat) for n in counts for repeat in range(repeats)]
     tasks = (delayed(_one)(dict(plans), domain.d, n, repeat, root, noise_deviation, maxima) for n, repeat in todo)
@@ -127,6 +129,7 @@ def _one(
     return [(name, n, repeat, float((m**2).mean()), float(np.abs(m).mean())) for name, m in misses.items()]
 
 
+@checked
 def log_likelihood(mse: ArrayLike, variance: float = 0.01) -> FloatArray:
     """Return the log-likelihood per test record of a normal law with this variance.
 
@@ -137,10 +140,11 @@ def log_likelihood(mse: ArrayLike, variance: float = 0.01) -> FloatArray:
     >>> log_likelihood([0.01, 0.03]).round(4).tolist()
     [0.8836, -0.1164]
     """
-    square, v = np.asarray(checks.numeric(mse, "mse"), dtype=np.float64), checks.positive(variance, "variance")
+    square, v = limits.reals(mse, "mse"), checks.within_reach(checks.positive(variance, "variance"), "variance")
     return np.asarray(-math.log(2 * math.pi * v) / 2 - square / (2 * v))
 
 
+@checked
 def scored(frame: pd.DataFrame, plain: str = "no privacy", variance: float = 0.01) -> pd.DataFrame:
     """Add the log-likelihood per test record, and what is lost of it against the plain fit of the same data set.
 
@@ -158,6 +162,7 @@ def scored(frame: pd.DataFrame, plain: str = "no privacy", variance: float = 0.0
     >>> scored(frame)["lost"].round(9).tolist()
     [0.0, 1.0]
     """
+    limits.has(frame, ["method", "n", "repeat", "mse"], "frame")
     base = frame[frame["method"] == plain].set_index(["n", "repeat"])["mse"]
     if base.empty:
         raise InputError(f"plain is {plain!r}: choose a method of the frame")
@@ -166,6 +171,7 @@ def scored(frame: pd.DataFrame, plain: str = "no privacy", variance: float = 0.0
     return frame.assign(likelihood=log_likelihood(frame["mse"], variance), lost=lost)
 
 
+@checked
 def needed(frame: pd.DataFrame, level: float, beside: str, random_state: RandomState = 0) -> pd.DataFrame:
     """Return how many records each method needs until its median loss falls to a level, and beside another method.
 
@@ -193,6 +199,7 @@ def needed(frame: pd.DataFrame, level: float, beside: str, random_state: RandomS
     [[1414.214, 0.707], [2000.0, 1.0]]
     """
     checks.positive(level, "level")
+    limits.has(frame, ["method", "n", "repeat", "lost"], "frame")
     names, rng = list(dict.fromkeys(frame["method"])), noise.generator(random_state)
     if beside not in names:
         raise InputError(f"beside is {beside!r}: choose a method of the frame, {', '.join(map(repr, names))}")
@@ -227,6 +234,7 @@ def _crossing(sizes: FloatArray, losses: FloatArray, level: float) -> float:
     return float(sizes[k - 1] + (high - math.log(level)) / (high - low) * (sizes[k] - sizes[k - 1]))
 
 
+@checked
 def disturbance(plan: Plan, square: float) -> float:
     """Return the mean squared length of Y - W theta: what the noise on both moments does to one normal equation.
 
@@ -248,6 +256,7 @@ def disturbance(plan: Plan, square: float) -> float:
     return p * plan.first.variance + plan.second.mean_square(p) * checks.finite(square, "square")
 
 
+@checked
 def predicted(plan: Plan, level: float, deviation: float = 0.1, variance: float = 0.01) -> float:
     """Return the records that a plan needs for 003's simulation until the mean loss is `level`, to first order.
 
@@ -270,17 +279,19 @@ def predicted(plan: Plan, level: float, deviation: float = 0.1, variance: float 
     3.0
     """
     checks.instance(plan, Plan, "plan")
-    checks.positive(level, "level")
+    for value, name in ((level, "level"), (deviation, "deviation"), (variance, "variance")):
+        checks.within_reach(checks.positive(value, name), name)
     d, half = plan.domain.d, plan.domain.half_width
     spread = 1 / (math.sqrt(d) + 3)  # standard deviation of one scaled predictor
     grid = (np.arange(4000) + 0.5) / 500 - 4  # residuals within four standard deviations
     law = np.exp(-(grid**2) / 2)
-    weights = 1 / np.maximum(1 / plan.cap, np.abs(grid) * checks.positive(deviation, "deviation") / half)
+    weights = 1 / np.maximum(1 / plan.cap, np.abs(grid) * deviation / half)
     weight = float((weights * law).sum() / law.sum())
     length = math.sqrt(disturbance(plan, d / half**2))  # theta is standard normal in the user's units
-    return half * length / (weight * spread * math.sqrt(2 * checks.positive(variance, "variance") * level))
+    return half * length / (weight * spread * math.sqrt(2 * variance * level))
 
 
+@checked
 def row_method(name: str, plan: Plan | Callable[[float], Plan]) -> RowMethod:
     """Return private IRLS as a method of a sweep.
 
@@ -308,6 +319,7 @@ def row_method(name: str, plan: Plan | Callable[[float], Plan]) -> RowMethod:
     return RowMethod(name, fit, private=not fixed)
 
 
+@checked
 def absolute(partition: Partition, theta: FloatArray, rng: np.random.Generator) -> dict[Hashable, FloatArray]:
     """Return the mean absolute error on the test sets, in units of the response: a measure for `measures.measured`."""
     found = []

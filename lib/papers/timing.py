@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.linear_model import LogisticRegression
 
 from dpreg import checks, noise
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray
 from dpreg.noise import RandomState
 from dpreg.pipeline import logistic
@@ -22,8 +23,10 @@ from dpreg.sweeps.methods import Method, RowMethod, check_methods
 from dpreg.sweeps.splits import Partition
 
 Solver = Literal["newton-cholesky", "lbfgs"]
+RUNS = 10_000
 
 
+@checked
 def fit_times(
     methods: Sequence[Method | RowMethod],
     X: ArrayLike,
@@ -69,7 +72,7 @@ def fit_times(
     rows, target = checks.rows(X, y, domain.d, least=2)
     root = noise.seed_sequence(random_state)
     pairs = [(method, epsilon) for method in methods for epsilon in (budgets if method.private else [np.inf])]
-    times = np.full((checks.count(runs, "runs"), len(pairs)), np.inf)
+    times = np.full((checks.count(runs, "runs", most=RUNS), len(pairs)), np.inf)
     for run in range(runs):
         for k, (method, epsilon) in enumerate(pairs):
             rng = noise.spawn(root, run, k)
@@ -108,6 +111,7 @@ class _All(Partition):
         yield self.X, self.y
 
 
+@checked
 def scikit_learn(solver: Solver) -> RowMethod:
     """Return logistic regression without privacy by one of scikit-learn's solvers, at its default tolerance.
 
@@ -129,6 +133,7 @@ def scikit_learn(solver: Solver) -> RowMethod:
     return RowMethod(f"scikit-learn, {solver}", fit, private=False)
 
 
+@checked
 def newton(name: str = "no privacy") -> RowMethod:
     """Return logistic regression without privacy by `logistic.fit`, started at zero, as a single fit is.
 
@@ -146,6 +151,7 @@ def newton(name: str = "no privacy") -> RowMethod:
     return RowMethod(name, fit, private=False)
 
 
+@checked
 def passes(X: ArrayLike, y: ArrayLike, domain: Domain, *, start: ArrayLike | None = None) -> int:
     """Return how often Newton's method reads the records; a quadratic objective reads them once.
 

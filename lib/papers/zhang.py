@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError
 from dpreg.mechanisms import wishart
 from dpreg.mechanisms.fm_recipes import PAPER, Recipe
@@ -38,6 +39,7 @@ READINGS = {  # of the scaling: from the corner, as footnote 1 of 001 has it, or
 }
 
 
+@checked
 def published(data: Dataset, loss: Loss = SQUARED, *, centred: bool = False) -> Lines:
     """Return the curves of 001's Figures 4 to 6, and some more: no noise, tight noise, and the best of this book.
 
@@ -73,6 +75,7 @@ def published(data: Dataset, loss: Loss = SQUARED, *, centred: bool = False) -> 
     return [(box, [plain, Method("FM", recipe.fit, loss=loss), *more, *rows]), _best(data, loss)]
 
 
+@checked
 def variants(data: Dataset, loss: Loss = SQUARED) -> Lines:
     """Return NoPrivacy and FM with printed and tight noise in each of `READINGS`, and the best of this book.
 
@@ -107,6 +110,7 @@ def variants(data: Dataset, loss: Loss = SQUARED) -> Lines:
     return [*lines, _best(data, loss)]
 
 
+@checked
 @dataclass(frozen=True)
 class Panel:
     """The lines of one panel of a figure, or of one point of each.
@@ -141,6 +145,7 @@ class Panel:
             raise InputError("lines is empty: give boxes with their methods, such as published(data)")
 
 
+@checked
 def run(panels: Sequence[Panel], protocol: Protocol, *, random_state: RandomState = 0, jobs: int = 1) -> pd.DataFrame:
     """Return the test error of every line, all on the same partitions, whose moments are added up once.
 

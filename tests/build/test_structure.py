@@ -20,7 +20,7 @@ FILES = {
 MODULES = {name: ast.parse(file.read_text(encoding="utf-8")) for name, file in FILES.items()}
 
 # What the modules of a room may import, besides each other.
-GROUND = {"dpreg.checks", "dpreg.noise", "dpreg.accounting"}
+GROUND = {"dpreg.checks", "dpreg.arguments", "dpreg.limits", "dpreg.noise", "dpreg.accounting"}
 ROOMS = {
     "dpreg": set(),
     "dpreg.pipeline": {"dpreg"},
@@ -60,6 +60,7 @@ NO_EXAMPLE = {
     "statistics.Statistic": "candidates shows it",
     "generated_income.income": "inner step of generated_people.people",
     "checks": "one-line checks, seen at work in every error",
+    "limits": "one-line checks, seen at work in every error",
     "datasets.Dataset": "what the loaders return",
     "datasets.verified": "needs a file; wine shows it",
     "domain.Domain": "abstract: Box and Ball have examples",

@@ -13,7 +13,7 @@ CASES = {
     "categories.groups": [
         ("none is a category: pass", lambda: categories.groups(["age", "race"])),
         ("names is of type str: give", lambda: categories.groups("race=1")),
-        ("a name is of type int: give", lambda: categories.groups([1])),
+        ("an entry of names is of type int: give", lambda: categories.groups([1])),
     ],
     "categories.silent": [
         ("domain is of type Dataset: give", lambda: categories.silent(PLAIN, [[0]])),

@@ -13,7 +13,7 @@ CASES = {
         ("n is 0: give", lambda: census.census("US", 0)),
         ("n is 1.5: give", lambda: census.census("US", 1.5)),
         ("attributes is 13: choose", lambda: census.census("US", 10, attributes=13)),
-        ("attributes is True: choose", lambda: census.census("US", 10, attributes=True)),
+        ("attributes is True: give", lambda: census.census("US", 10, attributes=True)),
         ("cap is 0: give", lambda: census.census("US", 10, cap=0)),
         ("cap is nan: give", lambda: census.census("US", 10, cap=math.nan)),
         ("random_state is -1: give", lambda: census.census("US", 10, random_state=-1)),

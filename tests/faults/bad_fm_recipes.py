@@ -22,7 +22,7 @@ CASES = {
         ("give .lower, upper. with lower < upper", lambda: CODE.domain([0.0], [1.0], (1, -1))),
     ],
     "fm_recipes.Recipe.sensitivity": [
-        ("d is 0: give", lambda: CODE.sensitivity(0)),
+        ("p is 0: give", lambda: CODE.sensitivity(0)),
         ("neither the paper nor the code knows", lambda: CODE.sensitivity(3, STRANGE)),
     ],
     "fm_recipes.Recipe.scales": [

@@ -43,8 +43,8 @@ CASES = {
         (r"values has shape \(2, 1\): give", lambda: Attribute((0, 1), [[0.0], [1.0]])),
         (r"values has shape \(2,\): give", lambda: Attribute((0,), [0.0, 1.0])),
         (r"values has shape \(2, 0\): give", lambda: Attribute((), np.ones((2, 0)))),
-        ("a column is -1: give", lambda: Attribute((-1,), [[0.0], [1.0]])),
-        ("a column is 0.5: give", lambda: Attribute((0.5,), [[0.0], [1.0]])),
+        ("an entry of columns is -1: give", lambda: Attribute((-1,), [[0.0], [1.0]])),
+        ("an entry of columns is 0.5: give", lambda: Attribute((0.5,), [[0.0], [1.0]])),
         (r"columns are \(0, 0\): give each", lambda: Attribute((0, 0), [[0, 1], [1, 0]])),
         ("values has equal rows: give", lambda: Attribute((0,), [[1.0], [1.0]])),
         ("values holds nan", lambda: Attribute((0,), [[math.nan], [1.0]])),
@@ -63,7 +63,7 @@ CASES = {
     ],
     "attribute.Attribute.with_marginal": [(r"value \[2.0\]: add", lambda: BIT.with_marginal([[1.0, 2.0]]))],
     "inversion.gaussian_error": [
-        ("there are 3 records for 3 coefficients: give more", lambda: inversion.gaussian_error(1.0, 3, 3)),
+        ("n is 3, for 3 coefficients: give more", lambda: inversion.gaussian_error(1.0, 3, 3)),
         ("n is 0: give", lambda: inversion.gaussian_error(1.0, 0, 1)),
         ("p is 1.5: give", lambda: inversion.gaussian_error(1.0, 9, 1.5)),
         ("rss is not finite and above zero", lambda: inversion.gaussian_error(0.0, 9, 1)),
@@ -80,7 +80,7 @@ CASES = {
     ],
     "inversion.scores": [
         ("sensitive is of type int: give Attribute", lambda: inversion.scores(total, X, Y, 1, error)),
-        ("an unknown attribute is of type int", lambda: inversion.scores(total, X, Y, BIT, error, [1])),
+        ("an entry of unknown is of type int", lambda: inversion.scores(total, X, Y, BIT, error, [1])),
         (r"use the columns \[1, 1\]: give", lambda: inversion.scores(total, X, Y, BIT, error, [BIT])),
         ("X has 2 targets and y has 1: give", lambda: inversion.scores(total, X, [1.0], BIT, error)),
         ("y holds nan", lambda: inversion.scores(total, X, [1.0, math.nan], BIT, error)),

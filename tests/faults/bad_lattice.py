@@ -23,8 +23,8 @@ def adder(kind="laplace", exact=F.exact, scales=GRAM + 1):
 BAD_BITS = [(f"bits is {bits!r}: give", bits) for bits in (0, 2.5, "16", True)] + [("bits is 25: give at most 24", 25)]
 
 CASES = {
-    "lattice.checked": [
-        *((message, lambda bits=bits: lattice.checked(bits)) for message, bits in BAD_BITS),
+    "lattice.allowed": [
+        *((message, lambda bits=bits: lattice.allowed(bits)) for message, bits in BAD_BITS),
         *((message, lambda bits=bits: objective.linear(X, Y, BOX, bits=bits)) for message, bits in BAD_BITS),
         *((message, lambda bits=bits: objective.logistic(X, Y, BOX, bits=bits)) for message, bits in BAD_BITS),
     ],

@@ -30,10 +30,10 @@ CASES = {
         ("domain is of type int: give Domain", measured(domain=3)),
         ("protocol is of type int: give", measured(protocol=5)),
         ("methods is of type Method: give", measured(methods=PLAIN)),
-        ("a method is of type str: give", measured(methods=["plain"])),
+        ("an entry of methods is of type str: give", measured(methods=["plain"])),
         (r"method names are \['plain', 'plain'\]: give", measured(methods=[PLAIN, PLAIN])),
         (r"method names are \[\]: give", measured(methods=[])),
-        ("measure is 'auc': give a function", measured(measure="auc")),
+        ("measure is of type str: give a function", measured(measure="auc")),
         ("random_state is 'a': give", measured(random_state="a")),
     ],
     "measures.roc": [

@@ -21,14 +21,14 @@ def replicate(plans=PLAIN, sizes=(20,), repeats=1, **more):
 CASES = {
     "park_welling.replicate": [
         (r"plans is \{\}: give a dict", replicate({})),
-        (r"plans is \[.*: give a dict", replicate([irls.exact(BALL)])),
-        ("the plan 'a' is of type str: give Plan", replicate({"a": "exact"})),
+        (r"plans is of type list: give a dict", replicate([irls.exact(BALL)])),
+        ("an entry of plans is of type str: give Plan", replicate({"a": "exact"})),
         ("a plan is for another domain", replicate({"a": OTHER})),
         ("a plan is for another domain", replicate(PLAIN | {"a": irls.exact(irls.simulated(2, 3)[2])})),
         ("'always 0' is the name of the answer zero: give", replicate({"always 0": irls.exact(BALL)})),
         ("there are no sizes: give", replicate(sizes=[])),
         ("a size is 9: give", replicate(sizes=[9])),
-        ("a size is 20.5: give", replicate(sizes=[20.5])),
+        ("an entry of sizes is 20.5: give", replicate(sizes=[20.5])),
         ("repeats is 0: give", replicate(repeats=0)),
         ("noise_deviation is 0: give", replicate(noise_deviation=0.0)),
         ("maxima is 'no': give", replicate(maxima="no")),
@@ -58,7 +58,7 @@ CASES = {
         ("variance is 0: give", lambda: park_welling.predicted(irls.exact(BALL), 1.0, variance=0.0)),
     ],
     "park_welling.row_method": [
-        ("plan is 0.9: give a plan, or a function", lambda: park_welling.row_method("a", 0.9)),
+        ("plan is of type float: give Plan", lambda: park_welling.row_method("a", 0.9)),
     ],
 }
 EXEMPT = {"park_welling.absolute": "a measure that measures.measured calls"}

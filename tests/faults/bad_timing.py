@@ -17,7 +17,7 @@ CASES = {
         ("runs is 0: give", lambda: timing.fit_times(PLAIN, X, Y, BOX, runs=0)),
         ("domain is of type int: give", lambda: timing.fit_times(PLAIN, X, Y, 2)),
         ("methods is of type Method: give list or tuple", lambda: timing.fit_times(PLAIN[0], X, Y, BOX)),
-        ("a method is of type str: give", lambda: timing.fit_times(["plain"], X, Y, BOX)),
+        ("an entry of methods is of type str: give", lambda: timing.fit_times(["plain"], X, Y, BOX)),
     ],
     "timing.scikit_learn": [("solver is 'sag': choose", lambda: timing.scikit_learn("sag"))],
     "timing.passes": [

@@ -26,7 +26,7 @@ CASES = {
     ],
     "views.survey": [
         ("views is empty: give", lambda: survey([])),
-        ("a view is of type int: give View", lambda: survey([3])),
+        ("an entry of views is of type int: give View", lambda: survey([3])),
         ("protocol is of type int: give", lambda: views.survey(DATA.X, DATA.y[:, None], [ONE], 3)),
         (r"Y has shape \(4898,\): give", lambda: survey([ONE], DATA.y)),
         (

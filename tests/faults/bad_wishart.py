@@ -44,8 +44,8 @@ CASES = {
         ),
     ],
     "wishart.WishartDifference.times": [
-        ("spread holds a number", lambda: LAW.times(0.0)),
-        ("spread holds a number", lambda: LAW.times([1.0, math.nan])),
+        ("factor holds", lambda: LAW.times(0.0)),
+        ("factor holds", lambda: LAW.times([1.0, math.nan])),
     ],
     "wishart.nuclear_ratio": [
         ("m is 0: give", lambda: wishart.nuclear_ratio(0)),

@@ -33,7 +33,7 @@ CASES = {
             "different responses named 'above': give",
             lambda: zhang.run([panel(above(DATA, limit)) for limit in (20_000, 50_000)], ONCE),
         ),
-        ("a panel is of type int: give Panel", lambda: zhang.run([3], ONCE)),
+        ("an entry of panels is of type int: give Panel", lambda: zhang.run([3], ONCE)),
         ("epsilon", lambda: zhang.run([zhang.Panel(DATA, zhang.variants(DATA), [0.0])], ONCE)),
         ("different records: give", lambda: zhang.run([panel(DATA), panel(census("US", 50, attributes=5))], ONCE)),
         (

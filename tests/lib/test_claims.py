@@ -146,9 +146,9 @@ def test_records_are_read_by_chapter(write):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"001"', "001", r"paper is 1, choose one of 000"),  # YAML reads a bare 001 as a number
+        ('"001"', "001", r"paper is of type int: give str"),  # YAML reads a bare 001 as a number
         ('"001"', '"007"', "paper is '007'"),
-        ("kind: constant", "kind: guess", "kind is 'guess', choose one of definition"),
+        ("kind: constant", "kind: guess", "kind is 'guess': choose one of 'definition'"),
         ("holds, but loose", "true", "verdict is True|verdict is 'true'"),
         ("{printed: 8, tight: 4.5, works: true, name: box}", "{}", "has no values"),
         ("  place: Section 1\n", "", "place"),
@@ -267,7 +267,7 @@ def test_outcomes_of_a_chapter_by_figure(write):
     ("changes", "message"),
     [
         ({"figure": "Fig. 2"}, "outcome is None, choose one of reproduced, in shape, not reproduced"),
-        ({"figure": "Fig. 2", "outcome": "nearly"}, "outcome is 'nearly', choose one of reproduced"),
+        ({"figure": "Fig. 2", "outcome": "nearly"}, "outcome is 'nearly': choose one of 'reproduced'"),
         ({"outcome": "in shape"}, "outcome is 'in shape', choose one of None"),
     ],
 )
