@@ -44,8 +44,8 @@ CASES = {
     ],
     "gaussian.Gaussian.discrete": [("build it with bits", lambda: LAW.discrete(F))],
     "gaussian.Gaussian.times": [
-        ("spread holds a number", lambda: LAW.times(0.0)),
-        ("spread holds a number", lambda: LAW.times([1.0, math.nan])),
+        ("factor holds a number", lambda: LAW.times(0.0)),
+        ("factor holds nan", lambda: LAW.times([1.0, math.nan])),
     ],
     "gaussian.for_rho": [
         ("rho is 0: give", lambda: gaussian.for_rho(BOX, 0)),

@@ -38,7 +38,7 @@ CASES = {
         ("not on the lattice .*: build", lambda: lattice.Lattice(GRAM / 3, 4)),
         ("not on the lattice", lambda: lattice.Lattice(np.triu(GRAM + 1), 4)),
         ("give fewer bits", lambda: lattice.Lattice(GRAM * 1e20, 4)),
-        ("give fewer bits", lambda: lattice.Lattice(GRAM * math.nan, 4)),
+        ("gram holds nan", lambda: lattice.Lattice(GRAM * math.nan, 4)),
         ("give one square matrix", lambda: lattice.Lattice(GRAM[0], 4)),
         ("gram has entries of type", lambda: lattice.Lattice([["a"]], 4)),
     ],

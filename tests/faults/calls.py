@@ -767,7 +767,6 @@ EXEMPT = (
             "dpreg.mechanisms.filter_priority.Summary",
             "dpreg.mechanisms.irls.Fit",
             "dpreg.mechanisms.histogram.NoisyGrid",
-            "dpreg.audit.search.Pair",
             "dpreg.mechanisms.histogram.Part",
             "dpreg.sweeps.scores.Fit",
         ),
@@ -781,7 +780,8 @@ EXEMPT = (
 )
 EXEMPT |= dict.fromkeys(
     (
-        "dpreg.pipeline.lattice.Lattice.plus", "dpreg.pipeline.lattice.snap", "dpreg.mechanisms.irls.follow", "dpreg.mechanisms.grid.Grid.values", "dpreg.mechanisms.grid.Grid.records",
+        "dpreg.pipeline.lattice.Lattice.plus", "dpreg.pipeline.lattice.snap",
+        "dpreg.mechanisms.irls.follow", "dpreg.mechanisms.grid.Grid.values", "dpreg.mechanisms.grid.Grid.records",
         "dpreg.mechanisms.histogram.Part.gram", "dpreg.mechanisms.histogram.Part.total",
         "dpreg.pipeline.newton.pointwise", "dpreg.pipeline.bounds.apart", "dpreg.pipeline.bounds.named",
         "dpreg.pipeline.logistic.predicted",

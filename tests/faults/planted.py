@@ -242,8 +242,8 @@ PLANTED = {
     # what the ledger says
     "ledger says half of epsilon": (
         "dpreg.pipeline.release.price",
-        "epsilon * scale, scale, epsilon",
-        "epsilon * scale, scale, epsilon / 2",
+        "cost = change, scale, epsilon",
+        "cost = change, scale, epsilon / 2",
         "functional",
         "budget algebra",
     ),
