@@ -18,7 +18,7 @@ help:
 	@echo "make fast       the tests that take seconds"
 	@echo "make bench      timings as ratios to peers, and how cost grows (minutes; the first run installs a peer)"
 	@echo "make portable   the chapters under other arithmetic: which cells then print something else (an hour)"
-	@echo "make audit      audit every mechanism in full, and the audits themselves (minutes)"
+	@echo "make audit      audit every mechanism and every argument in full, and the audits themselves"
 	@echo "make versions   the fast tests with the lowest and the newest versions that are allowed (minutes)"
 	@echo "make reference  run the chapters and store their outputs as the expected ones"
 	@echo "make lab        open the chapters in JupyterLab (installs it first)"

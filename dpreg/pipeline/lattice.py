@@ -59,11 +59,13 @@ class Lattice:
         if own.ndim != 2 or own.shape[0] != own.shape[1]:
             raise InputError(f"gram has shape {own.shape}: give one square matrix")
         checks.all_finite(own, "gram")
-        if not (np.abs(self.steps) < WHOLE).all():
+        if not (np.abs(own) < WHOLE / 4.0**self.bits).all():
             most = int(WHOLE) // 4**self.bits
-            raise InputError(f"the moments at {self.bits} bits are exact for up to {most - 1} records: give fewer bits")
+            raise InputError(
+                f"gram is too large, exact at {self.bits} bits for up to {most - 1} records: give fewer bits"
+            )
         if (self.steps % 1 != 0).any() or (own != own.T).any():
-            raise InputError(f"the moments are not on the lattice of {self.bits} bits: build them from rounded records")
+            raise InputError(f"gram is not on the lattice of {self.bits} bits: build it from rounded records")
 
     @property
     def steps(self) -> FloatArray:

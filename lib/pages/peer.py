@@ -63,7 +63,7 @@ def version() -> str:
 def _worker() -> subprocess.Popen[str]:
     """Return the process that fits: it takes seconds to start, and ends with this one."""
     command: list[str | Path] = [environment(), PEER / "draw.py"]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
 
 
 @dataclass(frozen=True)

@@ -167,7 +167,7 @@ def scored(frame: pd.DataFrame, plain: str = "no privacy", variance: float = 0.0
     if base.empty:
         raise InputError(f"plain is {plain!r}: choose a method of the frame")
     own = frame.set_index(["n", "repeat"])["mse"]
-    lost = (own - base.reindex(own.index)).to_numpy() / (2 * checks.positive(variance, "variance"))
+    lost = (own - base.reindex(own.index)).to_numpy() / (2 * checks.budget(variance, "variance"))
     return frame.assign(likelihood=log_likelihood(frame["mse"], variance), lost=lost)
 
 

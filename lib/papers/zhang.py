@@ -143,6 +143,9 @@ class Panel:
         checks.choice(self.metric, ("mse", "misclassified"), "metric")
         if not self.lines:
             raise InputError("lines is empty: give boxes with their methods, such as published(data)")
+        for line in self.lines:
+            if not isinstance(line, tuple | list) or len(line) != 2 or not isinstance(line[0], Box):
+                raise InputError("lines holds something else: give boxes with their methods, such as published(data)")
 
 
 @checked

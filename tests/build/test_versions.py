@@ -24,8 +24,9 @@ LISTS = ROOT / "tests" / "versions"
 HOME = ROOT / "_build" / "versions"
 # Minor versions of Python 3 to try, best first. Of the lowest versions some have wheels for one only.
 PYTHONS = {"lowest": (11,), "newest": (13, 12, 11)}
-# About pages, sources and the build, whose tools have one version each, and not about what the library computes.
-LEFT_OUT = ("tests/build", "tests/faults/test_mutants.py")
+# About pages, sources and the build, whose tools have one version each, and not about what the library computes; and
+# what tries the words of errors, at length.
+LEFT_OUT = ("tests/build", "tests/faults/test_mutants.py", "tests/faults/test_fuzz.py")
 TESTS = ("dpreg", "lib", "tests", "-o", "python_files=test_*.py inside.py")  # a file in a named folder cannot be named
 ONE_PROCESS = "-q --tb=short -n 0 -p no:cacheprovider"  # the tests around this one keep the other cores busy
 FEWEST = 3900  # of about 4,100 fast tests that are left

@@ -745,7 +745,7 @@ ALIASES = {
     "domain": ("weights", "cells", "response", "lower", "upper"),
     "objective": ("recipe", "no paper prints"),
     "scales": ("amount", "change has scale", "noise", "coefficient", "law", "epsilon", "M, v", "objective", "domain"),
-    "law": ("noise", "scales"),
+    "law": ("noise", "scales", "amount"),
     "predictors": ("columns are",),
     "response": ("columns are",),
     "loss": ("no paper prints", "sensitivity", "knows"),

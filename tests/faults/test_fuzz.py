@@ -18,7 +18,7 @@ from dpreg.checks import InputError
 from dpreg.pipeline import budget as budgets
 from dpreg.pipeline.budget import Budget, Spend
 
-FAST = 5  # every so many values are tried when time is short: others for each argument, and all of them in the slow run
+FAST = 5  # every so many values are tried when time is short: others for each argument, and all of them in `make audit`
 JUDGE = fuzzing.Judge(calls.ALIASES, frozenset(calls.GAPS))
 
 
@@ -53,7 +53,7 @@ def test_hostile_values(number, name):
     assert met(number, name, FAST, 0) == {}
 
 
-@pytest.mark.slow
+@pytest.mark.audit
 @pytest.mark.parametrize(("number", "name"), ARGUMENTS, ids=IDS)
 def test_all_other_hostile_values(number, name):
     assert [met(number, name, FAST, part) for part in range(1, FAST)] == [{}] * (FAST - 1)
