@@ -164,7 +164,7 @@ def test_sums_that_would_not_be_exact_are_refused():
         if enough:
             assert build().exact.steps[0, 0] == n * 4**24
         else:
-            with pytest.raises(InputError, match="exact for up to 31 records: give fewer bits"):
+            with pytest.raises(InputError, match="for up to 31 records: give fewer bits"):
                 build()
     part = linear(np.ones((20, 1)), np.ones(20), where, bits=24)
     with pytest.raises(InputError, match="give fewer bits"):

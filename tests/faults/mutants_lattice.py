@@ -21,8 +21,8 @@ MUTANTS = {
     ),
     "lattice: sums beyond the exact ones": (
         "dpreg.pipeline.lattice.Lattice.__post_init__",
-        "(np.abs(self.steps) < WHOLE).all()",
-        "(np.abs(self.steps) < 4 * WHOLE).all()",
+        "(np.abs(own) < WHOLE / 4.0**self.bits).all()",
+        "(np.abs(own) < 4 * WHOLE / 4.0**self.bits).all()",
         "test_lattice.py -k not_be_exact",
     ),
     "lattice: moments of unrounded records": (
