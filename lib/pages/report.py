@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 
 from dpreg import checks, limits
 from dpreg.arguments import checked
+from dpreg.audit.findings import Report
 from dpreg.checks import InputError
 
 
@@ -113,3 +115,31 @@ def pivot(summary: pd.DataFrame, column: str = "median", digits: int = 4) -> pd.
     filled = filled.fillna(plain).reset_index()
     filled.columns.name = None
     return table(filled, digits)
+
+
+@checked
+def audit(found: Report) -> str:
+    """Return the worst finding of an audit in four lines, its numbers as `number` prints them.
+
+    Examples
+    --------
+    >>> from dpreg.audit.findings import Finding
+    >>> one = Finding("black box", "fit", "a pair", "the number is above 1.234567", 1.0, 2.5, 0.95, 40, 39, 0)
+    >>> print(audit(Report((one,), 1, 0.0)))
+    REFUTED at epsilon 1
+    at least 2.5 is spent: a pair
+    the event: the number is above 1.2
+    seen in 39 and 0 of 40 releases
+    """
+    if not found.findings:
+        raise InputError("the report is empty: give one of an audit that tried something")
+    worst = max(found.findings, key=lambda one: one.found - one.claimed)
+    event = re.sub(r"-?\d+\.\d+", lambda match: number(float(match[0]), 2), worst.event)
+    return "\n".join(
+        [
+            f"{'REFUTED' if worst.refuted else 'not refuted'} at epsilon {number(worst.claimed)}",
+            f"at least {number(worst.found, 3)} is spent: {worst.pair}",
+            f"the event: {event}",
+            f"seen in {worst.hits} and {worst.hits_other} of {worst.draws} releases",
+        ]
+    )

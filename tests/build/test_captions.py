@@ -44,6 +44,7 @@ ELSEWHERE = {
     "fig-authors-path": PREDICTORS,
     "fig-penalised-paths": {11.0: "a seed, taken from a list of uses"},
     "fig-inversion-accuracy": {19.0: "the last of twenty seeds"},
+    "fig-audit-power": {9.0: "of ten: a chance of 0.9", 10.0: "nine of ten"},
     "fig-best-wine": WINES | DEFAULT,
     "fig-best-census": DEFAULT,
     "fig-best-flat": DEFAULT,
@@ -160,7 +161,9 @@ def figures(page):
             "\n".join("" if line.startswith(("%", "!")) else line for line in cell.source.split("\n"))
         ).body
         for statement in code:
-            if isinstance(statement, ast.ImportFrom) and statement.module.startswith(("lib.papers", "lib.data")):
+            if isinstance(statement, ast.ImportFrom) and statement.module.startswith(
+                ("lib.papers", "lib.data", "dpreg.audit")
+            ):
                 imported |= {
                     alias.asname or alias.name: f"{statement.module}.{alias.name}" for alias in statement.names
                 }

@@ -13,6 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from dpreg import accounting, noise
 from dpreg.attacks import attribute, inversion, last_bits
 from dpreg.audit import search
+from dpreg.audit.findings import Finding, Report
 from dpreg.estimators import nonprivate, private
 from dpreg.mechanisms import (
     best_scales,
@@ -656,6 +657,8 @@ def library():
     yield claims.settled, {"paper": "001"}
     yield claims.counts, {}
     yield report.number, {"value": 1.0}
+    finding = Finding("black box", "fit", "a pair", "an event", 1.0, 2.0, 0.95, 40, 39, 0)
+    yield report.audit, {"found": lambda: Report((finding,), 1, 0.0)}
     yield report.table, {"frame": results}
     yield report.turned, {"frame": lambda: pd.DataFrame({"rate": [0.1, 1.0], "FM": [0.5, 0.25]}), "corner": "US"}
     yield report.pivot, {"summary": lambda: lines()[["method", "epsilon", "median"]]}

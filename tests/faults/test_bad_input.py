@@ -18,6 +18,7 @@ import dpreg
 import lib
 from dpreg import checks, limits, noise
 from dpreg.audit import search
+from dpreg.audit.findings import Report
 from dpreg.checks import BudgetError, DataError, IndefiniteError, InputError, SolverError
 from dpreg.estimators import nonprivate
 from dpreg.pipeline import budget, laws, objective, release, repair, sensitivity, solve
@@ -575,6 +576,10 @@ CASES = {
         (r"the band is \(-1, 0.2\)", lambda: experiment.summarise(FRAME, -1, 0.2)),
         ("low is nan: give", lambda: experiment.summarise(FRAME, NAN, 0.2)),
         ("by is .* no column 'rate': give", lambda: experiment.summarise(FRAME, by=["method", "rate"])),
+    ],
+    "report.audit": [
+        ("the report is empty: give", lambda: report.audit(Report((), 1, 0.0))),
+        ("found is of type str: give", lambda: report.audit("a report")),
     ],
     "report.number": [
         ("digits is 0: give", lambda: report.number(1.0, 0)),

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from dpreg.audit.findings import Finding, Report
 from dpreg.checks import InputError
-from lib.pages.report import number, pivot, table, turned
+from lib.pages.report import audit, number, pivot, table, turned
 
 PROPERTY = settings(deadline=None, derandomize=True, max_examples=500)
 
@@ -124,3 +125,16 @@ def test_pivot_has_budgets_down_and_methods_across():
 def test_pivot_refuses_to_choose_among_metrics():
     with pytest.raises(InputError, match="choose one metric"):
         pivot(pd.concat([summary(), summary()]))
+
+
+def test_an_audit_tells_its_worst_finding():
+    one = Finding("black box", "fit", "a pair", "the number is above -0.51234", 1.0, 1.014, 0.95, 40, 39, 0)
+    less = Finding("black box", "fit", "another", "an event", 1.0, 0.4, 0.95, 40, 9, 3)
+    said = audit(Report((less, one), 1, 0.0)).splitlines()
+    assert said[0] == "REFUTED at epsilon 1"
+    assert said[1:] == [
+        "at least 1.01 is spent: a pair",
+        "the event: the number is above -0.51",
+        "seen in 39 and 0 of 40 releases",
+    ]
+    assert audit(Report((less,), 1, 0.0)).startswith("not refuted at epsilon 1")
