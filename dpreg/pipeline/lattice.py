@@ -135,9 +135,9 @@ def origin(bits: int) -> str:
     Examples
     --------
     >>> origin(16).split(", ")[1:]
-    ['system randomness', 'lattice 2^-32']
+    ['OpenSSL randomness', 'lattice 2^-32']
     """
-    return f"OpenDP {metadata.version('opendp')}, system randomness, lattice 2^-{2 * allowed(bits)}"
+    return f"OpenDP {metadata.version('opendp')}, OpenSSL randomness, lattice 2^-{2 * allowed(bits)}"
 
 
 @checked

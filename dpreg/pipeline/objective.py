@@ -113,10 +113,10 @@ class Quadratic:
             checks.instance(self.exact, Lattice, "exact")
         if self.domain is None:
             object.__setattr__(self, "exact", None)
-        elif self.exact is not None and not np.allclose(
-            self.M, self.loss.square * self.exact.gram[1:, 1:], rtol=1e-9, atol=1e-9
-        ):
-            raise InputError("M is not that of the exact moments: leave them out, for they would be released")
+        elif self.exact is not None:
+            for name, exact in zip(("M", "v", "c"), _coefficients(self.exact.gram, self.loss), strict=True):
+                if not np.allclose(getattr(self, name), exact, rtol=1e-9, atol=1e-9):
+                    raise InputError(f"{name} is not that of the exact moments: leave them out, or they are released")
 
     @property
     def p(self) -> int:
@@ -162,8 +162,10 @@ class Quadratic:
             raise InputError("the two objectives come from different domains: scale both with the same one")
         if self.loss != other.loss:
             raise InputError("the two objectives add up different losses: build both with the same one")
-        M, v, c = self.M + sign * other.M, self.v + sign * other.v, self.c + sign * other.c
         exact = self.exact and self.exact.plus(other.exact, sign)
+        if exact:
+            return Quadratic(*_coefficients(exact.gram, self.loss), self.domain, self.loss, exact)
+        M, v, c = self.M + sign * other.M, self.v + sign * other.v, self.c + sign * other.c
         return Quadratic(M, v, c, self.domain, self.loss, exact)
 
     def sum(self) -> Quadratic:
@@ -327,9 +329,13 @@ def from_gram(gram: FloatArray, domain: Domain, loss: Loss = SQUARED, bits: int 
         raise InputError(
             f"gram has shape {gram.shape}, and the domain {domain.p} columns: match them, {domain.p + 1} each"
         )
-    M, v = loss.square * gram[..., 1:, 1:], loss.cross * gram[..., 0, 1:]
     exact = None if bits is None else Lattice(gram, bits)
-    return Quadratic(M, v, loss.constant * gram[..., 0, 0], domain, loss, exact)
+    return Quadratic(*_coefficients(gram, loss), domain, loss, exact)
+
+
+def _coefficients(gram: FloatArray, loss: Loss) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return M, v and c of moments."""
+    return loss.square * gram[..., 1:, 1:], loss.cross * gram[..., 0, 1:], loss.constant * gram[..., 0, 0]
 
 
 @checked

@@ -96,8 +96,8 @@ def release(
         Charged before the noise is drawn.
     sampler : {"numpy", "opendp"}
         `numpy` simulates the law in floating point, which is for study: its last bits betray records. `opendp` draws
-        the discrete twin of Laplace or Gaussian noise, from the operating system's randomness, for an objective that
-        was built with `bits`. It costs the same, and needs the extra dpreg[publish].
+        the discrete twin of Laplace or Gaussian noise, from OpenSSL's generator that the system seeds, for an objective
+        that was built with `bits`. It costs the same, and needs the extra dpreg[publish].
 
     Raises
     ------

@@ -367,7 +367,7 @@ def test_the_ledger_says_which_sampler_was_used():
     (spend,) = out.ledger
     assert spend.noise == lattice.origin(16)
     assert spend.noise.startswith("OpenDP 0.")
-    assert spend.noise.endswith("system randomness, lattice 2^-32")
+    assert spend.noise.endswith("OpenSSL randomness, lattice 2^-32")
     assert (spend.epsilon, spend.rho) == (certify(law, f.domain), release(f, law, 0).ledger.rho)
     assert out.ledger.seeds == set()
     assert budget.remaining == pytest.approx(0.0, abs=1e-12)

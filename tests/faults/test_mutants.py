@@ -242,7 +242,7 @@ MUTANTS = {
         "test_domain.py -k mapped",
     ),
     "linear term with the wrong sign": (
-        "dpreg.pipeline.objective.from_gram",
+        "dpreg.pipeline.objective._coefficients",
         "loss.cross * gram[..., 0, 1:]",
         "-loss.cross * gram[..., 0, 1:]",
         "test_objective.py -k row_by_row",
