@@ -6,6 +6,7 @@ import argparse
 import importlib
 import json
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -57,6 +58,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         make = _function(given.function)
         if given.json and not given.json.parent.is_dir():
             raise InputError(f"there is no folder {given.json.parent}: give --json a file in one that exists")
+        if given.json and given.json.is_dir():
+            raise InputError(f"{given.json} is a folder: give --json a file")
+        if given.norm and not given.columns:
+            raise InputError("--norm does not say how many predictors there are: give --columns too")
         report = black_box.estimator(
             make,
             _pairs(given),
@@ -105,8 +110,10 @@ def _numbers(text: str) -> list[float]:
 
 
 def _intervals(text: str) -> list[tuple[float, float]]:
-    pairs = [part.split(":") for part in text.split(",")]
-    return [(float(low), float(high)) for low, high in pairs]
+    try:
+        return [(float(low), float(high)) for low, high in (part.split(":") for part in text.split(","))]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no list of intervals: give LOW:HIGH,LOW:HIGH") from None
 
 
 def _function(name: str) -> Callable[..., Any]:
@@ -146,4 +153,9 @@ def _json(report: Report) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        code = main()
+    except Exception:  # Python would exit with 1, which means refuted
+        traceback.print_exc()
+        code = BAD_USE
+    sys.exit(code)

@@ -104,24 +104,30 @@ class _Audit:
         return found
 
     def _one_by_one(self, pair: Pair, n: int, keys: tuple[int, ...], bar: Any) -> list[Outcome]:
-        """Draw n releases of either side. Seeds that choose are even, seeds that are counted odd."""
-        tasks = []
-        for k, side in enumerate(pair.sides):
+        """Draw n releases of either side. Seeds that choose are even, seeds that are counted odd.
+
+        Both sides are drawn in one shuffled order: what drifts while the audit runs, such as the time a fit takes, must
+        not look like a difference of the data.
+        """
+        todo: list[tuple[int, int]] = []
+        for k in range(2):
             drawn = noise.spawn(self.root, *keys, k).choice(2**31, n, replace=False)
-            seeds = (2 * drawn + keys[-1]).tolist()
-            tasks += [(side, seeds[first : first + BLOCK]) for first in range(0, n, BLOCK)]
+            todo += [(k, seed) for seed in (2 * drawn + keys[-1]).tolist()]
+        order = noise.spawn(self.root, *keys, 2).permutation(len(todo)).tolist()
+        blocks = [order[first : first + BLOCK] for first in range(0, len(order), BLOCK)]
         run = Parallel(self.n_jobs, return_as="generator")
-        found: list[Outcome] = []
-        for block in run(delayed(_block)(self.make, self.read, side, seeds) for side, seeds in tasks):
-            found += block
+        found: dict[int, Outcome] = {}
+        work = (delayed(_block)(self.make, self.read, pair.sides, [todo[place] for place in block]) for block in blocks)
+        for block, outcomes in zip(blocks, run(work), strict=True):
+            found |= dict(zip(block, outcomes, strict=True))
             bar.update(len(block))
-        return found
+        return [found[place] for place in range(len(todo))]
 
 
 def _block(
-    make: Callable[..., Any], read: Callable[[Any], Any] | None, side: Records, seeds: list[int]
+    make: Callable[..., Any], read: Callable[[Any], Any] | None, sides: Sequence[Records], todo: list[tuple[int, int]]
 ) -> list[Outcome]:
-    return [observe(make, *side, seed, read) for seed in seeds]
+    return [observe(make, *sides[side], seed, read) for side, seed in todo]
 
 
 def _halves(n: int) -> tuple[slice, slice]:
@@ -232,7 +238,7 @@ def _checked(make: Any, pairs: Any, read: Any, n_jobs: Any) -> list[Pair]:
     for function, name, use in ((make, "make", "make(X, y, seed)"), (read, "read", "read(released)")):
         if not callable(function) and not (name == "read" and function is None):
             raise InputError(f"{name} is of type {type(function).__name__}: give a function {use}")
-    found = list(pairs)
+    found = [pairs] if isinstance(pairs, Pair) else list(pairs)
     for pair in found:
         checks.instance(pair, Pair, "pairs")
     if not found:
@@ -303,7 +309,8 @@ def _probe(audit: _Audit, pairs: list[Pair]) -> None:
     """Refuse what cannot be audited, before thousands of draws: errors with every pair, and nothing to read."""
     if audit.many:
         return
-    seen = [observe(audit.make, pair.X, pair.y, 2**32 - 2 - k, audit.read) for k, pair in enumerate(pairs)]
+    sides = [side for pair in pairs for side in pair.sides]
+    seen = [observe(audit.make, *side, 2**32 - 2 - k, audit.read) for k, side in enumerate(sides)]
     if not any(DONE in outcome.words[0] for outcome in seen):
         kind, said, _ = seen[0].words
         raise InputError(f"make raised {kind} with every pair ({said}): give make(X, y, seed) that fits such records")

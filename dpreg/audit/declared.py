@@ -1,4 +1,4 @@
-"""All public mechanisms, with what they state of themselves, and the audit that holds them to it."""
+"""Mechanisms with floating-point noise and an epsilon, with what they state of themselves, and the audit of it."""
 
 from __future__ import annotations
 

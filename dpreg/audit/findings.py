@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import importlib
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -88,7 +89,7 @@ class Report:
     @property
     def worst(self) -> Finding | None:
         """The finding with the largest lower bound, or the one furthest above its claim."""
-        return max(self.findings, key=lambda one: (one.refuted, one.found - one.claimed, one.found), default=None)
+        return max(self.findings, key=_badness, default=None)
 
     def __str__(self) -> str:
         """Say what was found: never that a claim holds, since no attempt to refute it can show that."""
@@ -113,8 +114,8 @@ class Report:
 
     def to_frame(self) -> pd.DataFrame:
         """Return the findings as a table, one row each, the worst first."""
-        frame = pd.DataFrame([{**asdict(one), "refuted": one.refuted} for one in self.findings])
-        return frame.sort_values("found", ascending=False, kind="stable", ignore_index=True) if len(frame) else frame
+        ordered = sorted(self.findings, key=_badness, reverse=True)
+        return pd.DataFrame([{**asdict(one), "refuted": one.refuted} for one in ordered])
 
     def _repr_html_(self) -> str:
         table = self.to_frame()
@@ -137,8 +138,15 @@ class Report:
         table = self.to_frame()
         if len(table):
             place = range(len(table))[::-1]
-            ax.plot(table["found"], place, "o", label="proved to be spent at least")
+            finite = table["found"][table["found"] < float("inf")]
+            edge = 1.2 * max(finite.max() if len(finite) else 0.0, table["claimed"].min())  # where infinite ones stand
+            ax.plot(table["found"].clip(upper=edge), place, "o", label="proved to be spent at least")
             ax.plot(table["claimed"], place, "|", color="black", markersize=12, label="claimed")
             ax.legend()
         ax.set(xlabel="epsilon", ylabel="attempt", yticks=[])
         return ax
+
+
+def _badness(one: Finding) -> tuple[bool, float, float]:
+    above = one.found - one.claimed if math.isfinite(one.claimed) else 0.0
+    return one.refuted, above, one.found

@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpreg.checks import FloatArray
+from dpreg import checks
+from dpreg.checks import FloatArray, InputError
 
 WORDS = ("outcome", "message", "form")
 DONE = "released"
@@ -90,7 +91,7 @@ def observe(make: Callable[..., Any], X: Any, y: Any, seed: int, read: Callable[
             released = make(X.copy(), y.copy(), seed)
             names, numbers, form = numbers_of(released if read is None else read(released))
             kinds, said = [DONE], [""]
-        except Exception as error:  # whatever it is, the curator would show it
+        except (Exception, SystemExit) as error:  # whatever it is, the curator would show it
             names, numbers, form = (), np.zeros(0), ""
             kinds, said = [type(error).__name__], [str(error)]
     if caught:
@@ -204,7 +205,9 @@ def of_array(array: Any) -> Table:
     >>> of_array([1.0, 2.0]).numbers.shape
     (2, 1)
     """
-    numbers = np.asarray(array, dtype=np.float64)
+    numbers = np.asarray(checks.numeric(array, "what make returned"), dtype=np.float64)
+    if not numbers.ndim or not numbers.size:
+        raise InputError(f"what make returned has shape {numbers.shape}: give one row of numbers per release")
     numbers = numbers.reshape(len(numbers), -1)
     names = _labels("", (numbers.shape[1],)) if numbers.shape[1] > 1 else ("the number",)
     words = np.full((len(numbers), len(WORDS)), "", dtype=object)

@@ -15,7 +15,6 @@ from dpreg.audit.outcomes import WORDS, Table, keys
 from dpreg.checks import FloatArray
 
 MIXED = 6  # columns of which differences, sums and products are looked at: the first ones
-FREQUENT = 20  # a value must be among so many
 LEARNT = 5000  # releases per data set that a classifier learns from
 MINIMUM = 20  # without so many, nothing is learnt
 

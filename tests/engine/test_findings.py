@@ -47,8 +47,9 @@ def test_what_is_said():
 def test_tables():
     report = Report((SMALL, LARGE, EXACT), 1, 2.0)
     frame = report.to_frame()
-    assert frame.found.tolist() == [2.0, 1.4, 0.83]
-    assert frame.refuted.tolist() == [False, True, False]
+    assert frame.found.tolist() == [1.4, 2.0, 0.83]  # the worst first: furthest above its claim
+    assert frame.refuted.tolist() == [True, False, False]
+    assert Report((EXACT, ENDLESS), 1, 2.0).to_frame().found.tolist() == [np.inf, 2.0]
     page = report._repr_html_()
     assert "<table" in page
     assert "a &lt;record&gt; far out" in page

@@ -9,6 +9,7 @@ import scipy.sparse
 from sklearn.linear_model import LinearRegression
 
 from dpreg.audit.outcomes import Outcome, keys, numbers_of, observe, of_array, table
+from dpreg.checks import InputError
 
 X, Y = np.arange(6.0).reshape(3, 2), np.array([0.0, 1.0, 3.0])
 
@@ -97,3 +98,18 @@ def test_keys_are_equal_where_values_are():
     assert words[0] == words[2] != words[1]
     rows = keys(np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 2.0]]))
     assert rows[0] == rows[2] != rows[1]
+
+
+def test_leaving_the_program_is_an_outcome():
+    """Else one record could end the audit, and its exit code would say that nothing was refuted."""
+
+    def leave(X, y, seed):
+        raise SystemExit(0)
+
+    assert "SystemExit" in observe(leave, np.zeros((1, 1)), np.zeros(1), 1).words[0]
+
+
+@pytest.mark.parametrize("returned", [1j * np.ones(3), None, 1.0, ["a", "b"], np.ones((3, 0))])
+def test_what_is_no_table_of_numbers_is_refused(returned):
+    with pytest.raises(InputError, match="what make returned"):
+        of_array(returned)
