@@ -315,6 +315,4 @@ def _probe(audit: _Audit, pairs: list[Pair]) -> None:
         kind, said, _ = seen[0].words
         raise InputError(f"make raised {kind} with every pair ({said}): give make(X, y, seed) that fits such records")
     if not any(outcome.names for outcome in seen):
-        raise InputError(
-            f"no number was found in a release ({seen[0].words[2]}): give read=, which returns its numbers"
-        )
+        raise InputError(f"no number was found in a release ({seen[0].words[2]}): give read=, which returns them")
