@@ -35,7 +35,7 @@ def advanced(epsilon: float, k: int, delta: float) -> float:
     >>> round(advanced(0.1, 100, 1e-5), 4), round(optimal(0.1, 100, 1e-5), 4)
     (5.8502, 4.3068)
     """
-    e, k, delta = _loss(epsilon, "epsilon"), checks.count(k, "k"), _delta(delta)
+    e, k, delta = _loss(epsilon, "epsilon"), checks.count(k, "k"), checks.chance(delta, "delta")
     grown = math.expm1(e) if e < 700 else math.inf
     return math.sqrt(-2 * k * math.log(delta)) * e + (k * e * grown if e else 0.0)
 
@@ -66,7 +66,7 @@ def optimal(epsilon: float, k: int, delta: float) -> float:
     >>> optimal(0.3, 1, 1e-9) <= 0.3, optimal(0.3, 10, 1e-5) < min(3.0, advanced(0.3, 10, 1e-5))
     (True, True)
     """
-    e, k, delta = _loss(epsilon, "epsilon"), checks.count(k, "k"), _delta(delta)
+    e, k, delta = _loss(epsilon, "epsilon"), checks.count(k, "k"), checks.chance(delta, "delta")
     if e == 0:
         return 0.0
     # Lies are counted, not true answers: their probability keeps its digits when epsilon is large.
@@ -158,7 +158,7 @@ class MeanCDP:
     @checked
     def epsilon(self, delta: float) -> float:
         """Return the epsilon at this delta, from the tail of the loss alone."""
-        return self.mu + self.tau * math.sqrt(-2 * math.log(_delta(delta)))
+        return self.mu + self.tau * math.sqrt(-2 * math.log(checks.chance(delta, "delta")))
 
 
 @checked
@@ -222,7 +222,7 @@ def zcdp_to_dp(rho: float, delta: float, *, tight: bool = True) -> float:
     >>> round(zcdp_to_dp(0.9, 1e-4), 3), round(zcdp_to_dp(0.9, 1e-4, tight=False), 3)
     (5.92, 6.658)
     """
-    rho, level = _loss(rho, "rho"), -math.log(_delta(delta))
+    rho, level = _loss(rho, "rho"), -math.log(checks.chance(delta, "delta"))
     simple = rho + 2 * math.sqrt(rho * level)
     if rho == 0 or not checks.flag(tight, "tight"):
         return simple
@@ -284,7 +284,7 @@ def gdp_epsilon(mu: float, delta: float) -> float:
     >>> round(gdp_epsilon(1.0, 1e-5), 4)
     4.3772
     """
-    mu, delta = _loss(mu, "mu"), _delta(delta)
+    mu, delta = _loss(mu, "mu"), checks.chance(delta, "delta")
     if gdp_delta(mu, 0.0) <= delta:
         return 0.0
     # From delta <= Phi(mu/2 - epsilon/mu) and the normal tail; twice that leaves room for rounding.
@@ -302,7 +302,7 @@ def gdp_mu(epsilon: float, delta: float) -> float:
     >>> round(mu, 4), gdp_delta(mu, 1.0) <= 1e-5
     (0.2681, True)
     """
-    epsilon, delta = _loss(epsilon, "epsilon"), _delta(delta)
+    epsilon, delta = _loss(epsilon, "epsilon"), checks.chance(delta, "delta")
     return _largest(lambda mu: gdp_delta(mu, epsilon) <= delta)
 
 
@@ -330,7 +330,7 @@ def classical_deviation(sensitivity: float, epsilon: float, delta: float) -> flo
     False
     """
     size, epsilon = checks.positive(sensitivity, "sensitivity"), checks.positive(epsilon, "epsilon")
-    return size * math.sqrt(2 * math.log(1.25 / _delta(delta))) / epsilon
+    return size * math.sqrt(2 * math.log(1.25 / checks.chance(delta, "delta"))) / epsilon
 
 
 def _mills(x: Any) -> Any:
@@ -370,11 +370,4 @@ def _sought(value: Any, name: str) -> float:
     number = checks.positive(value, name)
     if number > LARGEST / 10:
         raise InputError(f"{name} is {number:g}, and what is beyond it exceeds every float: give a smaller one")
-    return number
-
-
-def _delta(value: Any) -> float:
-    number = checks.finite(value, "delta")
-    if not 0 < number < 1:
-        raise InputError(f"delta is {number:g}: give a number above zero and below one")
     return number

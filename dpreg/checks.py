@@ -114,6 +114,23 @@ def shown(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
+def chance(value: Any, name: str, *, zero: bool = False, one: bool = False) -> float:
+    """Return `value` as a float between zero and one.
+
+    Parameters
+    ----------
+    value, name
+        What to check, and what to call it.
+    zero, one : bool
+        Whether the ends are allowed.
+    """
+    number = finite(value, name)
+    if not 0 <= number <= 1 or (number == 0 and not zero) or (number == 1 and not one):
+        low = "of at least zero" if zero else "above zero"
+        raise InputError(f"{name} is {number:g}: give a number {low} and {'at most' if one else 'below'} one")
+    return number
+
+
 def budget(value: Any, name: str = "epsilon") -> float:
     """Return a privacy budget as a float above zero whose noise floating-point numbers can hold."""
     return within_reach(positive(value, name), name)

@@ -139,8 +139,7 @@ def geometric(alpha: float, shape: tuple[int, ...], random_state: RandomState = 
     >>> geometric(0.5, (1000,), random_state=1).dtype
     dtype('int64')
     """
-    if not 0 < checks.finite(alpha, "alpha") < 1:
-        raise InputError(f"alpha is {alpha:g}: give a number between zero and one")
+    checks.chance(alpha, "alpha")
     rng = generator(random_state)
     # The difference of two geometric variables with the same law is two-sided geometric.
     return np.asarray(rng.geometric(1 - alpha, shape) - rng.geometric(1 - alpha, shape))

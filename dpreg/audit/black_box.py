@@ -213,7 +213,7 @@ def estimator(
     pairs = _checked(make, pairs, read, n_jobs)
     draws = checks.count(draws, "draws", LEAST)
     rounds = _rounds(draws) if checks.flag(stop_early, "stop_early") else [draws]
-    level, chance = _level(confidence), _delta(delta)
+    level, chance = checks.chance(confidence, "confidence"), checks.chance(delta, "delta", zero=True)
     audit = _Audit(
         make,
         read,
@@ -248,25 +248,11 @@ def _checked(make: Any, pairs: Any, read: Any, n_jobs: Any) -> list[Pair]:
     return found
 
 
-def _level(confidence: float) -> float:
-    level = checks.finite(confidence, "confidence")
-    if not 0 < level < 1:
-        raise InputError(f"confidence is {level:g}: give a number between zero and one")
-    return level
-
-
 def _gaussian(assume: str, delta: float) -> bool:
     gaussian = bool(checks.choice(assume, ("nothing", "gaussian"), "assume") == "gaussian")
     if gaussian and not delta:
         raise InputError("delta is 0, and Gaussian noise has no epsilon without one: give a number above zero")
     return gaussian
-
-
-def _delta(delta: float) -> float:
-    chance = checks.finite(delta, "delta")
-    if not 0 <= chance < 1:
-        raise InputError(f"delta is {chance:g}: give a number of at least zero and below one")
-    return chance
 
 
 def _rounds(draws: int) -> list[int]:

@@ -49,7 +49,7 @@ def limits(draws: int, risk: float) -> tuple[FloatArray, FloatArray]:
     >>> float(lower[0]), float(upper[20]), round(float(upper[0]), 4)  # 1 - 0.025^(1 / 20)
     (0.0, 1.0, 0.1684)
     """
-    return _limits(checks.count(draws, "draws"), _chance(risk, "risk"))
+    return _limits(checks.count(draws, "draws"), checks.chance(risk, "risk"))
 
 
 @lru_cache(maxsize=64)
@@ -106,8 +106,8 @@ def lower_bound(
     """
     n = checks.count(draws, "draws")
     k, other = (_counts(value, n, name) for value, name in ((hits, "hits"), (hits_other, "hits_other")))
-    lower, upper = _limits(n, (1 - _chance(confidence, "confidence")) / 2)
-    return proved(lower[k], upper[other], _delta(delta), gaussian)
+    lower, upper = _limits(n, (1 - checks.chance(confidence, "confidence")) / 2)
+    return proved(lower[k], upper[other], checks.chance(delta, "delta", zero=True), gaussian)
 
 
 def proved(p: FloatArray, q: FloatArray, delta: float = 0.0, gaussian: bool = False) -> FloatArray:
@@ -149,8 +149,12 @@ def largest_provable(draws: int, confidence: float = 0.95, *, delta: float = 0.0
     >>> round(largest_provable(1000), 2)  # close to log(1000 / log(2 / 0.05))
     5.6
     """
-    log = math.log((1 - _chance(confidence, "confidence")) / 2) / checks.count(draws, "draws")  # the limits are powers
-    return float(proved(np.array(math.exp(log)), np.array(-math.expm1(log)), _delta(delta), gaussian))
+    log = math.log((1 - checks.chance(confidence, "confidence")) / 2) / checks.count(
+        draws, "draws"
+    )  # the limits are powers
+    return float(
+        proved(np.array(math.exp(log)), np.array(-math.expm1(log)), checks.chance(delta, "delta", zero=True), gaussian)
+    )
 
 
 def power(
@@ -182,14 +186,14 @@ def power(
     0.61
     """
     n = checks.count(draws, "draws")
-    risk = (1 - _chance(confidence, "confidence")) / 2 / checks.count(tests, "tests")
-    p, q = (_closed(value, name) for value, name in ((p, "p"), (q, "q")))
+    risk = (1 - checks.chance(confidence, "confidence")) / 2 / checks.count(tests, "tests")
+    p, q = (checks.chance(value, name, zero=True, one=True) for value, name in ((p, "p"), (q, "q")))
     law = stats.binom(n, q)
     k = np.arange(int(law.ppf(1e-12)), int(law.isf(1e-12)) + 1)
     upper = np.ones(len(k))
     inner = k < n
     upper[inner] = special.betainccinv(k[inner] + 1.0, n - k[inner], risk)
-    least = math.exp(checks.budget(epsilon)) * upper + _delta(delta)
+    least = math.exp(checks.budget(epsilon)) * upper + checks.chance(delta, "delta", zero=True)
     # p_low(k) exceeds c where k hits or more have a chance below the risk at c.
     needed = stats.binom.isf(risk, n, np.minimum(least, 1.0)) + 1
     chances = np.where(least < 1, stats.binom.sf(needed - 1, n, p), 0.0)
@@ -233,8 +237,8 @@ def draws_needed(
     >>> power(0.5, 0.1, 1.0, n) >= 0.9 > power(0.5, 0.1, 1.0, n // 2)
     True
     """
-    level = _chance(wanted, "wanted")
-    p, q = _closed(p, "p"), _closed(q, "q")
+    level = checks.chance(wanted, "wanted")
+    p, q = (checks.chance(value, name, zero=True, one=True) for value, name in ((p, "p"), (q, "q")))
 
     def enough(n: int) -> bool:
         return power(p, q, epsilon, n, confidence, delta=delta, tests=tests) >= level
@@ -301,27 +305,6 @@ def power_table(
                 (p, q), n = event, draws_needed(*event, epsilon, wanted, confidence, tests=tests)
         rows.append({"factor": factor, "spent": spent, "p": p, "q": q, "draws": n})
     return pd.DataFrame(rows)
-
-
-def _chance(value: float, name: str) -> float:
-    number = checks.finite(value, name)
-    if not 0 < number < 1:
-        raise InputError(f"{name} is {number:g}: give a number between zero and one")
-    return number
-
-
-def _closed(value: float, name: str) -> float:
-    number = checks.finite(value, name)
-    if not 0 <= number <= 1:
-        raise InputError(f"{name} is {number:g}: give a chance, from zero to one")
-    return number
-
-
-def _delta(value: float) -> float:
-    number = checks.finite(value, "delta")
-    if not 0 <= number < 1:
-        raise InputError(f"delta is {number:g}: give a number of at least zero and below one")
-    return number
 
 
 def _counts(value: ArrayLike, n: int, name: str) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:

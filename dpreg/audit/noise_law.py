@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -76,15 +77,15 @@ def p_values(sample: Sample) -> Iterator[tuple[str, float]]:
         yield name, _correlated(values)
 
 
-def _discrete(law: object) -> bool:
+def _discrete(law: Any) -> bool:
     return hasattr(getattr(law, "dist", law), "pmf")
 
 
-def _chi_square(values: FloatArray, law: object) -> float:
+def _chi_square(values: FloatArray, law: Any) -> float:
     """Return the p-value of counts in cells that hold ten expected numbers or more."""
     low, high = float(values.min()) - 1, float(values.max()) + 1
     edges = np.arange(low, high + 1)
-    share = np.diff(np.r_[0.0, law.cdf(edges), 1.0])  # type: ignore[attr-defined]
+    share = np.diff(np.r_[0.0, law.cdf(edges), 1.0])
     count = np.histogram(values, np.r_[-np.inf, edges + 0.5, np.inf])[0]
     groups = np.unique(np.cumsum(share * len(values)) // 10, return_inverse=True)[1]  # ten expected to a group
     expected, seen = (np.bincount(groups, part) for part in (share * len(values), count))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -63,19 +64,32 @@ def candidates(one: Table, other: Table, learn: bool = True) -> list[Statistic]:
     return [*_columns(one, other), *_mixtures(one), *_frequencies(one, other), *_learnt(one, other, learn)]
 
 
+def _number(j: int, table: Table) -> FloatArray:
+    return table.numbers[:, j]
+
+
+def _distance(j: int, centre: float, table: Table) -> FloatArray:
+    return np.asarray(np.abs(table.numbers[:, j] - centre))
+
+
+def _mixture(i: int, j: int, operation: Any, table: Table) -> FloatArray:
+    with np.errstate(all="ignore"):
+        return np.asarray(operation(table.numbers[:, i], table.numbers[:, j]))
+
+
+def _word(k: int, table: Table) -> NDArray[Any]:
+    return np.asarray(table.words[:, k])
+
+
 def _columns(one: Table, other: Table) -> list[Statistic]:
     found = []
     for j, name in enumerate(one.names):
-        found.append(Statistic(name, lambda table, j=j: table.numbers[:, j]))  # type: ignore[misc]
+        found.append(Statistic(name, partial(_number, j)))
         pooled = np.concatenate([one.numbers[:, j], other.numbers[:, j]])
         pooled = pooled[np.isfinite(pooled)]
         if len(pooled):
             centre = float(np.median(pooled))
-
-            def distance(table: Table, j: int = j, centre: float = centre) -> FloatArray:
-                return np.asarray(np.abs(table.numbers[:, j] - centre))
-
-            found.append(Statistic(f"the distance of {name} from {centre:.4g}", distance))
+            found.append(Statistic(f"the distance of {name} from {centre:.4g}", partial(_distance, j, centre)))
     return found
 
 
@@ -87,12 +101,7 @@ def _mixtures(table: Table) -> list[Statistic]:
     found = []
     for (i, a), (j, b) in itertools.combinations(list(enumerate(table.names))[:MIXED], 2):
         for sign, operation in OPERATIONS.items():
-
-            def mixture(table: Table, i: int = i, j: int = j, operation: Any = operation) -> FloatArray:
-                with np.errstate(all="ignore"):
-                    return np.asarray(operation(table.numbers[:, i], table.numbers[:, j]))
-
-            found.append(Statistic(f"{a} {sign} {b}", mixture))
+            found.append(Statistic(f"{a} {sign} {b}", partial(_mixture, i, j, operation)))
     return found
 
 
@@ -103,9 +112,9 @@ def _frequencies(one: Table, other: Table) -> list[Statistic]:
     """
     looks: list[tuple[str, Callable[[Table], NDArray[Any]]]] = []
     for j, name in enumerate(one.names):
-        looks.append((name, lambda table, j=j: table.numbers[:, j]))  # type: ignore[misc]
+        looks.append((name, partial(_number, j)))
     for k, name in enumerate(WORDS):
-        looks.append((f"the {name}", lambda table, k=k: table.words[:, k]))  # type: ignore[misc]
+        looks.append((f"the {name}", partial(_word, k)))
     if len(one.names) > 1:
         looks += [(mixture.name, mixture.value) for mixture in _mixtures(one) if " - " in mixture.name]
         looks.append(("all numbers together", lambda table: table.numbers))

@@ -158,5 +158,4 @@ def _excess(first: float, log_second: float) -> float:
 
 def _target(epsilon: float, delta: float) -> None:
     checks.positive(epsilon, "epsilon")
-    if not 0 < checks.finite(delta, "delta") < 1:
-        raise InputError(f"delta is {delta:g}: give a number between zero and one")
+    checks.chance(delta, "delta")

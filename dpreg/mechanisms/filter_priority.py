@@ -65,7 +65,7 @@ def passing(alpha: float, level: int) -> float:
     0.16666666666666666
     """
     checks.count(level, "level")
-    return _alpha(alpha) ** level / (1 + alpha)
+    return checks.chance(alpha, "alpha") ** level / (1 + alpha)
 
 
 @checked
@@ -77,7 +77,7 @@ def filter_level(cells: int, size: int, alpha: float) -> int:
     >>> filter_level(10**12, 1000, 0.5)
     30
     """
-    ratio = checks.count(cells, "cells") / (checks.count(size, "size") * (1 + _alpha(alpha)))
+    ratio = checks.count(cells, "cells") / (checks.count(size, "size") * (1 + checks.chance(alpha, "alpha")))
     return max(1, math.ceil(math.log(ratio) / -math.log(alpha)))
 
 
@@ -210,9 +210,3 @@ def survivors(
     codes, values = np.concatenate([histogram.codes[kept], empty]), np.concatenate([noisy[kept], excess])
     order = np.argsort(codes)  # any other would tell which cells were empty
     return codes[order], values[order]
-
-
-def _alpha(alpha: float) -> float:
-    if not 0 < checks.finite(alpha, "alpha") < 1:
-        raise InputError(f"alpha is {alpha:g}: give a number between zero and one")
-    return alpha

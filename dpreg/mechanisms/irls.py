@@ -300,9 +300,7 @@ def degrees(
     (8.0, True, 88)
     """
     size, share = sensitivities(domain, cap, neighbours), _share(epsilon, iterations, "epsilon")
-    each = checks.positive(delta, "delta") / iterations
-    if delta >= 1:
-        raise InputError(f"delta is {delta:g}: give a number between zero and one")
+    each = checks.chance(delta, "delta") / iterations
     target = chi_square.halved(share, each) if neighbours == "replace" else (share, each)
     k = chi_square.least_freedom(*target) + domain.p - 1
     second = CentredWishart(math.sqrt(size.row), k, share)

@@ -73,7 +73,7 @@ class Spend:
             checks.within_reach(self.epsilon, "epsilon", checks.REACH**2)  # it may be a small share of a budget
         if self.scale == math.inf:
             raise InputError("the scale of the noise is inf, which no number survives: give a larger epsilon")
-        _chance(self.delta)
+        checks.chance(self.delta, "delta", zero=True)
         if self.zcdp is not None and self.zcdp != math.inf and checks.finite(self.zcdp, "zcdp") < 0:
             raise InputError(f"zcdp is {self.zcdp:g}: give a number of at least zero")
 
@@ -190,7 +190,7 @@ class Budget:
             raise InputError(f"epsilon is {epsilon} and rho is {rho}: give one of them")
         self._zcdp = rho is not None
         self._cap = checks.positive(rho, "rho") if epsilon is None else checks.positive(epsilon, "epsilon")
-        self._delta = _chance(delta)
+        self._delta = checks.chance(delta, "delta", zero=True)
         if self._zcdp and self._delta:
             raise InputError(f"delta is {delta:g}: a budget in rho has none, give Budget(rho=rho_for(epsilon, delta))")
         self._ledger, self._process = Ledger(), os.getpid()
@@ -365,10 +365,3 @@ def pay(
         raise InputError("random_state is a Generator, and a budget cannot tell what it drew before: give None")
     charge(counting, ledger)
     return draw(random_state), ledger
-
-
-def _chance(delta: float) -> float:
-    number = checks.finite(delta, "delta")
-    if not 0 <= number < 1:
-        raise InputError(f"delta is {number:g}: give a number of at least zero and below one")
-    return number

@@ -131,9 +131,9 @@ def audit(found: Report) -> str:
     the event: the number is above 1.2
     seen in 39 and 0 of 40 releases
     """
-    if not found.findings:
+    worst = found.worst
+    if worst is None:
         raise InputError("the report is empty: give one of an audit that tried something")
-    worst = max(found.findings, key=lambda one: one.found - one.claimed)
     event = re.sub(r"-?\d+\.\d+", lambda match: number(float(match[0]), 2), worst.event)
     return "\n".join(
         [

@@ -163,3 +163,9 @@ def test_errors_are_the_standard_ones_too():
         assert issubclass(kind, RuntimeError)
     for kind in (checks.PrivacyLeakWarning, checks.BrokenGuaranteeWarning):
         assert issubclass(kind, UserWarning)
+
+
+def test_the_ends_of_a_chance_count_where_they_are_allowed():
+    assert checks.chance(0.5, "x") == 0.5
+    assert checks.chance(0, "x", zero=True) == 0.0
+    assert checks.chance(1, "x", one=True) == 1.0

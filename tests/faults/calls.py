@@ -485,7 +485,7 @@ def mechanisms():
     yield irls.degrees, {**PLAN, "epsilon": 8.0, "delta": 1e-3}
     yield irls.printed, {**PLAN, "step": 0.3, "as_published": True}
     yield irls.simulated, {"n": 10, "d": 2, "random_state": 1}
-    sizes = lambda: irls_moments.sensitivities(ball(), 1.0)  # noqa: E731
+    sizes = partial(irls_moments.sensitivities, ball(), 1.0)
     for name, made in {
         "NoNoise": irls_laws.NoNoise,
         "Laplace": lambda: irls_laws.Laplace(1.0),
@@ -604,13 +604,16 @@ def estimators():
         private.PrivateLinearRegression.fit,
         {"self": lambda: private.PrivateLinearRegression(box()), "X": rows, "y": y},
     )
-    model = lambda: private.PrivateLogisticRegression(label_box())  # noqa: E731
+    model = partial(private.PrivateLogisticRegression, label_box())
     yield private.PrivateLogisticRegression.fit, {"self": model, "X": rows, "y": labels}
     guess = {"self": lambda: private.PrivateLinearRegression(box(), random_state=0).fit(rows(), y()), "X": rows}
     yield private.PrivateLinearRegression.predict, guess
-    made = lambda: private.PrivateLogisticRegression(label_box(), random_state=0).fit(rows(), labels())  # noqa: E731
     for name in ("decision_function", "predict_proba", "predict"):
-        yield getattr(private.PrivateLogisticRegression, name), {"self": made, "X": rows}
+        yield getattr(private.PrivateLogisticRegression, name), {"self": classifier, "X": rows}
+
+
+def classifier():
+    return private.PrivateLogisticRegression(label_box(), random_state=0).fit(rows(), labels())
 
 
 def settled(kind, response):

@@ -1,6 +1,7 @@
 """The judge of the fuzz: a hostile value must be refused in words that help, or answered, never silently misread."""
 
 import dataclasses
+import functools
 import inspect
 import itertools
 import re
@@ -170,7 +171,7 @@ class Judge:
         given[name] = value = hostile.make()
         if found[name].kind is inspect.Parameter.VAR_POSITIONAL:
             given[name] = (value,)
-        run = lambda: invoke(function, given)  # noqa: E731
+        run = functools.partial(invoke, function, given)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             warnings.filterwarnings("ignore", "X has feature names")  # scikit-learn's own, for frames after arrays

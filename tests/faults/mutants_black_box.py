@@ -27,8 +27,8 @@ MUTANTS = {
     ),
     "limits of a chance at twice the risk": (
         "dpreg.audit.clopper_pearson.lower_bound",
-        '(1 - _chance(confidence, "confidence")) / 2)',
-        '(1 - _chance(confidence, "confidence")))',
+        '(1 - checks.chance(confidence, "confidence")) / 2)',
+        '(1 - checks.chance(confidence, "confidence")))',
         "test_clopper_pearson.py -k 'spent or hand'",
     ),
     "an upper limit for one hit fewer": (

@@ -201,6 +201,13 @@ CASES = {
         (r"x is of type Release: give Quadratic .*\.objective", lambda: checks.instance(NOTE, type(F), "x")),
     ],
     "checks.broken": [(r"false \(FM-X\): give as_published", lambda: checks.broken(False, "FM-X", "it is false"))],
+    "checks.chance": [
+        ("x is 0: give a number above zero and below one", lambda: checks.chance(0, "x")),
+        ("x is 1: give a number above zero", lambda: checks.chance(1, "x")),
+        ("x is 1: give a number of at least zero and below", lambda: checks.chance(1.0, "x", zero=True)),
+        ("x is 1.5: give a number of at least zero and at most", lambda: checks.chance(1.5, "x", zero=True, one=True)),
+        ("x is nan: give", lambda: checks.chance(NAN, "x", zero=True)),
+    ],
     "checks.flag": [("x is 'no': give", lambda: checks.flag("no", "x"))],
     "checks.epsilons": [*budgets(checks.epsilons), *extremes(checks.epsilons)],
     "checks.budget": [*budgets(checks.budget), *extremes(checks.budget)],
