@@ -133,7 +133,6 @@ class MeanCDP:
         return MeanCDP(self.mu + other.mu, math.hypot(self.tau, other.tau))
 
     @classmethod
-    @checked
     def from_pure(cls, epsilon: float, *, quoted: bool = False) -> MeanCDP:
         """Return what an epsilon-private release costs: the least there is, or by the theorem that 003 quotes.
 
@@ -155,7 +154,6 @@ class MeanCDP:
         """The zCDP it implies."""
         return max(self.mu, self.tau**2 / 2)
 
-    @checked
     def epsilon(self, delta: float) -> float:
         """Return the epsilon at this delta, from the tail of the loss alone."""
         return self.mu + self.tau * math.sqrt(-2 * math.log(checks.chance(delta, "delta")))

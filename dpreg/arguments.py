@@ -47,7 +47,7 @@ WORDS: dict[str, Any] = {
 
 
 def checked(function: F) -> F:
-    """Return a function that checks its arguments by its annotations; of a class, its making does.
+    """Return a function that checks its arguments by its annotations; of a class, its making and public methods do.
 
     Raises `InputError` for an argument of another kind; wrong numbers or names of arguments stay Python's TypeError.
 
@@ -60,9 +60,7 @@ def checked(function: F) -> F:
     (1.5, 0.5)
     """
     if isinstance(function, type):
-        kind: Any = function
-        kind.__init__ = checked(kind.__init__)
-        return cast(F, kind)
+        return cast(F, _checked_class(function))
     inner: Any = inspect.unwrap(function)
     rules: dict[str, Check] = {}
     order: list[Check | None] = []
@@ -105,6 +103,14 @@ def checked(function: F) -> F:
 
 def _named_rule(name: str, hint: Any) -> Check | None:
     return NAMES[name] if name in NAMES and (hint is int or typing.get_origin(hint) is tuple) else _rule(hint)
+
+
+def _checked_class(kind: Any) -> Any:
+    kind.__init__ = checked(kind.__init__)
+    for name, method in list(vars(kind).items()):
+        if inspect.isfunction(method) and not name.startswith("_"):
+            setattr(kind, name, checked(method))
+    return kind
 
 
 def _sparing(rule: Check, default: Any) -> Check:

@@ -65,7 +65,6 @@ class Attribute:
         """Code of the most common value: the guess of whoever has the prior and nothing else."""
         return int(self.order[0])
 
-    @checked
     def codes(self, X: ArrayLike) -> Codes:
         """Return the code of each record, or raise `InputError` for a record with no valid value."""
         rows = rows_of(X, self)
@@ -75,7 +74,6 @@ class Attribute:
             raise InputError(f"a record has the value {found}: add it to the values, or drop the record")
         return np.asarray(match.argmax(axis=1))
 
-    @checked
     def with_marginal(self, X: ArrayLike) -> Attribute:
         """Return the attribute with its shares in the records X as prior."""
         return replace(self, prior=np.bincount(self.codes(X), minlength=len(self.values)).astype(float))

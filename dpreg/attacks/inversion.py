@@ -198,7 +198,6 @@ def accuracies(
     >>> [float(share) for share in found]
     [0.5, 1.0]
     """
-    checks.instance(sensitive, Attribute, "sensitive")
     likely = np.swapaxes(_likelihoods(predict, X, y, sensitive, error, ()), -1, -2)
     truth, found = sensitive.codes(X), []
     for prior in priors:
@@ -231,7 +230,6 @@ def guess_without_model(
     >>> guess_without_model(public, [1] * 4, [[9, 1.5]], [1], s, DecisionTreeClassifier()).tolist()
     [1]
     """
-    checks.instance(sensitive, Attribute, "sensitive")
     if not hasattr(classifier, "fit"):
         raise InputError(f"classifier is of type {type(classifier).__name__}: give a scikit-learn classifier")
     known, targets = rows_of(limits.reals(public_X, "public_X"), sensitive), rows_of(X, sensitive)

@@ -92,7 +92,6 @@ def possible(noisy: Quadratic, candidate: Quadratic, scales: Scales) -> NDArray[
     """
     for name, value, kind in (("noisy", noisy, Quadratic), ("candidate", candidate, Quadratic)):
         checks.instance(value, kind, name)
-    checks.instance(scales, Scales, "scales")
     if not noisy.p == candidate.p == scales.p or candidate.batch or scales.batch:
         raise InputError("the release, candidate and scales do not match: give one candidate, of as many columns")
     drawn = np.tri(scales.p, k=scales.p if scales.ordered else 0, dtype=bool).T

@@ -69,8 +69,6 @@ def worst_pair(
     >>> round(worst_pair(functional(box, 1.0), box).loss, 6)
     1.0
     """
-    checks.neighbours(neighbours)
-    checks.instance(scales, Scales, "scales")
     checks.instance(domain, (Box, Ball), "domain")
     rng = generator(random_state)
     A = scales.cost(loss)

@@ -101,7 +101,6 @@ def choose_penalty(
         checks.positive(lam, "a candidate of grid")
     checks.count(folds, "folds", 2)
     checks.count(random_state, "random_state", 0, 2**32 - 1)
-    checks.instance(domain, Domain, "domain")
     Z, t = domain.scale(X, y)
     n = len(t)
     if folds > n:

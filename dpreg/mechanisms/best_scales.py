@@ -53,7 +53,6 @@ def criterion(scales: Scales, weights: Weights = TOTAL) -> FloatArray:
     >>> float(criterion(unit_scales("copied", 2)))
     10.0
     """
-    checks.instance(scales, Scales, "scales")
     if scales.ordered:
         raise InputError("the scales are ordered, with two draws for each product: give one of the other conventions")
     squares, products, linear = _weights(weights)
@@ -97,8 +96,6 @@ def optimal(
     """
     budgets = checks.epsilons(epsilon)
     checks.instance(domain, (Box, Ball), "domain")
-    checks.neighbours(neighbours)
-    checks.instance(loss, Loss, "loss")
     public = domain.intercept and neighbours == "replace"
     quadratic, linear = _orbits(domain)
     free = [k for k in np.unique(np.r_[quadratic.ravel(), linear]) if not (public and k == COUNT)]
@@ -153,7 +150,6 @@ def least(
     """
     checks.budget(epsilon)
     checks.instance(domain, (Box, Ball), "domain")
-    checks.instance(loss, Loss, "loss")
     for part in (loss.square, loss.cross):
         limits.sized(part, "a coefficient of the loss")
     quadratic, linear = _orbits(domain)

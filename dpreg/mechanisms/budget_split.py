@@ -40,7 +40,6 @@ def parts(p: int, loss: Loss = SQUARED) -> tuple[float, float]:
     ((338.0, 52.0), (42.25, 39.0))
     """
     checks.count(p, "p")
-    checks.instance(loss, Loss, "loss")
     if loss not in (SQUARED, TAYLOR):
         raise InputError(f"no paper prints sensitivities of the two parts for {loss}: use SQUARED or TAYLOR")
     return (p**2 / 4, 3.0 * p) if loss.labels else (2.0 * p**2, 4.0 * p)
@@ -215,7 +214,6 @@ def dpc(
     """
     budgets = checks.epsilons(epsilon)
     checks.instance(domain, (Box, Ball), "domain")
-    checks.choice(share, ("published", "exact"), "share")
     chosen = sorted({checks.count(j, "a sensitive predictor", 0) for j in np.atleast_1d(sensitive).tolist()})
     if not chosen or chosen[-1] >= domain.d:
         raise InputError(f"the sensitive predictors are {chosen}: give at least one, from 0 to {domain.d - 1}")
@@ -309,8 +307,6 @@ def privr(
     for value, name in ((share, "share"), (floor, "floor")):
         if not 0 < checks.finite(value, name) < 1:
             raise InputError(f"{name} is {value:g}: give a number between 0 and 1")
-    checks.choice(sensitivity, ("tight", "printed"), "sensitivity")
-    checks.instance(objective, Quadratic, "objective")
     domain, p, loss = objective.domain, objective.p, objective.loss
     if domain is None or objective.batch:
         raise InputError("the objective has no domain or is a stack: give what objective.linear returns")
@@ -345,7 +341,6 @@ def first_order(objective: Quadratic) -> tuple[float, float]:
     ...     first_order(linear([[1.0], [1.0]], [1.0, 0.0], box))
     (0.25, 0.25)
     """
-    checks.instance(objective, Quadratic, "objective")
     if objective.batch:
         raise InputError(f"the objective is a stack of shape {objective.batch}: give one at a time")
     values = np.linalg.eigvalsh(objective.symmetric)

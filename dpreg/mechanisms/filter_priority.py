@@ -149,7 +149,6 @@ def filter_priority(
     >>> out.ledger.epsilon, len(out.codes) <= 100, grid.size
     (1.0, True, 1000000000000)
     """
-    checks.instance(histogram, Histogram, "histogram")
     relation = checks.neighbours(neighbours)
     scale = CHANGED[relation] / checks.budget(epsilon)
     alpha = max(math.exp(-1 / scale), sys.float_info.min)  # the noise is zero for both
@@ -195,7 +194,6 @@ def survivors(
     >>> len(codes) < 2000, bool((counts >= 30).all())
     (True, True)
     """
-    checks.instance(histogram, Histogram, "histogram")
     rng = noise.generator(random_state)
     noisy = histogram.counts + noise.geometric(alpha, histogram.counts.shape, rng)
     kept = noisy >= checks.count(level, "level")

@@ -61,7 +61,6 @@ class Gaussian(Law):
         object.__setattr__(self, "public_count", checks.flag(public_count, "public_count"))
         if len(own["weights"]) < 2 + self.public_count:
             raise InputError(f"weights has shape {own['weights'].shape}: give one for the response and each column")
-        checks.instance(loss, Loss, "loss")
         object.__setattr__(self, "loss", loss)
 
     @property
@@ -103,7 +102,6 @@ class Gaussian(Law):
             out[1, 1] = 0.0
         return np.asarray(out)
 
-    @checked
     def times(self, factor: ArrayLike) -> Gaussian:
         """Return the noise multiplied by a number, or stacked along the shape of an array: rho goes with its square."""
         f = limits.reals(factor, "factor")
@@ -111,13 +109,11 @@ class Gaussian(Law):
             raise InputError("factor holds a number that is not above zero: give positive numbers")
         return Gaussian(self.weights, self.spread * f, self.public_count, self.loss)
 
-    @checked
     def certify(self, domain: Domain, neighbours: Neighbours = "replace", loss: Loss = SQUARED) -> float:
         """Return infinity: no epsilon covers Gaussian noise without a delta."""
         self.concentrated(domain, neighbours, loss)
         return math.inf
 
-    @checked
     def concentrated(self, domain: Domain, neighbours: Neighbours = "replace", loss: Loss = SQUARED) -> float:
         """Return a bound of |D (zz' - z'z'') D|_F^2 / (2 s^2), exact for add_remove: see `for_rho`."""
         if self.batch:
@@ -128,7 +124,6 @@ class Gaussian(Law):
             return math.inf
         return _change(self.weights, domain, neighbours, loss) ** 2 / (2 * float(self.spread) ** 2)
 
-    @checked
     def perturb(self, objective: Quadratic, draws: tuple[int, ...], rng: np.random.Generator) -> Quadratic:
         """Add the noise to M and v."""
         if objective.domain is not None and objective.loss != self.loss:
@@ -139,7 +134,6 @@ class Gaussian(Law):
         M = objective.symmetric + self.loss.square * change[..., 1:, 1:]
         return Quadratic(M, objective.v + self.loss.cross * change[..., 0, 1:], np.zeros(batch))
 
-    @checked
     def discrete(self, objective: Quadratic) -> Callable[[], Quadratic]:
         """See `Law`: discrete Gaussian noise of the same scales."""
         return on_lattice("gaussian", objective, self.spread * self.deviations)

@@ -58,7 +58,6 @@ def whole(domain: Box) -> tuple[int, ...]:
     >>> whole(Box([0.0, 18.0], [1.0, 90.0], response=(0.0, 1e5)))
     (2, 73)
     """
-    checks.instance(domain, Box, "domain")
     return tuple(math.floor(high) - math.ceil(low) + 1 for low, high in zip(domain.lower, domain.upper, strict=True))
 
 
@@ -91,7 +90,6 @@ class Grid:
     exact: tuple[bool, ...]
 
     def __post_init__(self) -> None:
-        checks.instance(self.domain, Box, "domain")
         if len(self.cells) != self.domain.d + 1 or len(self.exact) != self.domain.d + 1:
             raise InputError(
                 f"there are {len(self.cells)} cells and {len(self.exact)} marks: give {self.domain.d + 1} of each, "
@@ -126,7 +124,6 @@ class Grid:
         """Where the axes stand in a scaled record (t, Z)."""
         return np.asarray(np.r_[0, 1 + self.domain.intercept + np.arange(self.domain.d)])
 
-    @checked
     def codes(self, X: ArrayLike, y: ArrayLike) -> Codes:
         """Return the code of each record's cell, of shape (n,); records outside the box are clipped to it.
 
@@ -153,7 +150,6 @@ class Grid:
             out[start : start + BLOCK] = np.ravel_multi_index(tuple(place.T), self.cells)
         return out
 
-    @checked
     def points(self, codes: ArrayLike) -> FloatArray:
         """Return the scaled records (t, Z) that these cells stand for, of shape (k, p + 1)."""
         wanted = checks.numeric(codes, "codes")
@@ -161,7 +157,6 @@ class Grid:
             raise InputError(f"codes are not all whole numbers from 0 to {self.size - 1}: give codes of this grid")
         return self.records(self.values(wanted))
 
-    @checked
     def values(self, codes: Codes, axes: slice = slice(None)) -> list[FloatArray]:
         """Return the scaled values on these axes, one array per axis; the codes are those of these axes alone."""
         if not self.cells[axes]:
@@ -170,7 +165,6 @@ class Grid:
         places = np.unravel_index(codes, self.cells[axes])
         return [_values(*axis, place) for axis, place in zip(list(every)[axes], places, strict=True)]
 
-    @checked
     def records(self, columns: Sequence[FloatArray]) -> FloatArray:
         """Return scaled records (t, Z) with these values, one array per axis, the constant column added."""
         shape = np.broadcast_shapes(*(np.shape(column) for column in columns))
@@ -218,7 +212,6 @@ def partition(
     >>> partition(box, 25, values=[2, 73]).cells, partition(box, 25, values=[2, 73], cap=200).cells
     ((25, 2, 25), (10, 2, 10))
     """
-    checks.instance(domain, Box, "domain")
     known = [response, *([None] * domain.d if values is None else values)]
     if len(known) != domain.d + 1:
         raise InputError(f"values has {len(known) - 1} entries: give {domain.d}, one per predictor")

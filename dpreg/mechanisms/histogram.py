@@ -60,7 +60,6 @@ class Histogram:
     counts: NDArray[np.int64]
 
     def __post_init__(self) -> None:
-        checks.instance(self.grid, Grid, "grid")
         codes, counts = checks.numeric(self.codes, "codes"), checks.numeric(self.counts, "counts")
         whole = {codes.dtype.kind, counts.dtype.kind} <= {*"iu"}
         if codes.ndim != 1 or codes.shape != counts.shape or not whole:
@@ -101,7 +100,6 @@ def count(X: ArrayLike, y: ArrayLike, grid: Grid) -> Histogram:
     >>> count([[0.1], [0.2], [7.0]], [0.9, 0.8, 0.1], grid).counts.tolist()
     [1, 2]
     """
-    checks.instance(grid, Grid, "grid")
     return tally(grid.codes(X, y), grid)
 
 
@@ -139,7 +137,6 @@ class Cells(ABC):
     @checked
     def objective(self, loss: Loss = SQUARED) -> Quadratic:
         """Return the weighted quadratic objective. It has no domain: it is released already."""
-        checks.instance(loss, Loss, "loss")
         if loss.labels:
             self._check_labels()
         return replace(from_gram(self.moments(), self.grid.domain, loss), domain=None)
@@ -186,7 +183,6 @@ class Part:
     inside: FloatArray
     weights: FloatArray
 
-    @checked
     def gram(self, weights: FloatArray) -> FloatArray:
         """Return the sum of weight (t, x)(t, x)' over the cells, for any weights of shape (k, m)."""
         rows, inside = self.rows, self.inside
@@ -194,7 +190,6 @@ class Part:
         square = (rows.T * weights.sum(axis=1)) @ rows + (inside.T * weights.sum(axis=0)) @ inside
         return np.asarray(square + cross + cross.T)
 
-    @checked
     def total(self, weights: FloatArray) -> FloatArray:
         """Return the sum of weight (t, x) over the cells."""
         return np.asarray(self.rows.T @ weights.sum(axis=1) + self.inside.T @ weights.sum(axis=0))
@@ -305,7 +300,6 @@ def dpme(
     >>> out.ledger.epsilon, [weights.shape for _, weights in out.blocks()]
     (1.0, [(4,)])
     """
-    checks.instance(histogram, Histogram, "histogram")
     grid, relation = histogram.grid, checks.neighbours(neighbours)
     scale = CHANGED[relation] / checks.budget(epsilon)
     lowest = {"clip": 0.0, "signed": -math.inf, "threshold": scale * math.log(grid.size)}

@@ -134,7 +134,6 @@ class NoNoise(VectorLaw):
         """See `VectorLaw`."""
         return 0.0
 
-    @checked
     def change(self, size: Sensitivities, moment: str) -> tuple[str, float]:
         """See `MomentLaw`."""
         return "trace", size.row
@@ -142,7 +141,6 @@ class NoNoise(VectorLaw):
     def _promise(self, loss: float, p: int, neighbours: Neighbours) -> Price:
         return NOTHING
 
-    @checked
     def vector(self, p: int, rng: RandomState, shape: tuple[int, ...] = ()) -> FloatArray:
         """See `VectorLaw`."""
         return np.zeros((*shape, p))
@@ -166,7 +164,6 @@ class Laplace(VectorLaw):
         """See `VectorLaw`."""
         return 2 * self.scale**2
 
-    @checked
     def change(self, size: Sensitivities, moment: str) -> tuple[str, float]:
         """See `MomentLaw`."""
         return ("L1", size.first_l1) if moment == "first" else ("L1 of the triangle", size.triangle)
@@ -174,7 +171,6 @@ class Laplace(VectorLaw):
     def _promise(self, loss: float, p: int, neighbours: Neighbours) -> Price:
         return loss, 0.0, accounting.zcdp_from_pure(loss)
 
-    @checked
     def vector(self, p: int, rng: RandomState, shape: tuple[int, ...] = ()) -> FloatArray:
         """See `VectorLaw`."""
         return noise.laplace(self.scale, (*shape, p), rng)
@@ -211,7 +207,6 @@ class Gaussian(VectorLaw):
         """See `VectorLaw`."""
         return self.scale**2
 
-    @checked
     def change(self, size: Sensitivities, moment: str) -> tuple[str, float]:
         """See `MomentLaw`."""
         return ("L2", size.first_l2) if moment == "first" else ("Frobenius", size.frobenius)
@@ -220,7 +215,6 @@ class Gaussian(VectorLaw):
         delta = accounting.gdp_delta(loss, self.epsilon) if self.epsilon < math.inf else 0.0
         return self.epsilon, delta, loss**2 / 2
 
-    @checked
     def vector(self, p: int, rng: RandomState, shape: tuple[int, ...] = ()) -> FloatArray:
         """See `VectorLaw`."""
         return noise.gaussian(self.scale, (*shape, p), rng)
@@ -276,17 +270,14 @@ class Wishart(WishartLaw):
         # Only with p + 1 degrees of freedom is there no determinant in the density.
         return (loss, -math.expm1(-loss), math.inf) if self.degrees == p + 1 else NOTHING
 
-    @checked
     def matrix(self, p: int, rng: RandomState, shape: tuple[int, ...] = ()) -> FloatArray:
         """See `MomentLaw`."""
         return self.scale**2 * noise.wishart(p, self.degrees, shape, rng)
 
-    @checked
     def level(self, p: int) -> float:
         """See `MomentLaw`."""
         return 0.0
 
-    @checked
     def mean_square(self, p: int) -> float:
         """See `MomentLaw`: it is not centred."""
         return self.degrees * (self.degrees + p + 1) * self.scale**4
@@ -326,12 +317,10 @@ class CentredWishart(WishartLaw):
         hides = chi_square.delta if neighbours == "add_remove" else chi_square.replaced
         return self.epsilon, hides(self.epsilon, freedom, 2 * loss), math.inf
 
-    @checked
     def matrix(self, p: int, rng: RandomState, shape: tuple[int, ...] = ()) -> FloatArray:
         """See `MomentLaw`."""
         return self.scale**2 * (noise.wishart(p, self.degrees, shape, rng) - self.degrees * np.eye(p))
 
-    @checked
     def level(self, p: int) -> float:
         """See `MomentLaw`."""
         return math.sqrt(self.degrees * (p + 1)) * self.scale**2
@@ -350,7 +339,6 @@ class WishartDifference(WishartLaw):
 
     name: ClassVar[str] = "Wishart difference"
 
-    @checked
     def change(self, size: Sensitivities, moment: str) -> tuple[str, float]:
         """See `MomentLaw`."""
         return "nuclear", size.nuclear
@@ -358,14 +346,12 @@ class WishartDifference(WishartLaw):
     def _promise(self, loss: float, p: int, neighbours: Neighbours) -> Price:
         return (loss, 0.0, accounting.zcdp_from_pure(loss)) if self.degrees == p + 1 else NOTHING
 
-    @checked
     def matrix(self, p: int, rng: RandomState, shape: tuple[int, ...] = ()) -> FloatArray:
         """See `MomentLaw`."""
         rng = noise.generator(rng)
         first = noise.wishart(p, self.degrees, shape, rng)
         return self.scale**2 * (first - noise.wishart(p, self.degrees, shape, rng))
 
-    @checked
     def level(self, p: int) -> float:
         """See `MomentLaw`."""
         return math.sqrt(2 * self.degrees * (p + 1)) * self.scale**2

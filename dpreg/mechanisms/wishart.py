@@ -68,7 +68,6 @@ class WishartDifference(Law):
         object.__setattr__(self, "public_count", checks.flag(public_count, "public_count"))
         if len(_in_range(own["weights"])) < 2 + self.public_count:
             raise InputError(f"weights has shape {own['weights'].shape}: give one for the response and each column")
-        checks.instance(loss, Loss, "loss")
         object.__setattr__(self, "loss", loss)
 
     @property
@@ -105,7 +104,6 @@ class WishartDifference(Law):
         """See `Law`: all weights but that of the response."""
         return self.weights[1:]
 
-    @checked
     def times(self, factor: ArrayLike) -> WishartDifference:
         """Return the noise multiplied by a number, or stacked along the shape of an array of numbers."""
         f = limits.reals(factor, "factor")
@@ -114,7 +112,6 @@ class WishartDifference(Law):
         spread = self.spread * f
         return WishartDifference(self.weights, spread, self.public_count, self.loss)
 
-    @checked
     def certify(self, domain: Domain, neighbours: Neighbours = "replace", loss: Loss = SQUARED) -> float:
         """Return the largest change over 2 s^2: exact for all moments together, at least as much as what goes out."""
         if self.batch:
@@ -126,7 +123,6 @@ class WishartDifference(Law):
             return math.inf
         return float(change / (2 * self.spread))
 
-    @checked
     def perturb(self, objective: Quadratic, draws: tuple[int, ...], rng: np.random.Generator) -> Quadratic:
         """Add the noise to M and v."""
         if objective.domain is not None and objective.loss != self.loss:
@@ -257,7 +253,6 @@ def largest_change(
     32.0
     """
     checks.instance(domain, (Box, Ball), "domain")
-    checks.instance(loss, Loss, "loss")
     w = _in_range(checks.vector(weights, "weights"))
     if len(w) != domain.p + 1:
         raise InputError(f"weights has {len(w)} entries: give {domain.p + 1}, for the response and each column")

@@ -65,7 +65,6 @@ class Spend:
     noise: str = ""
 
     def __post_init__(self) -> None:
-        checks.neighbours(self.neighbours)
         only_zcdp = self.zcdp is not None and self.epsilon == math.inf
         if not only_zcdp and checks.finite(self.epsilon, "epsilon") < 0:
             raise InputError(f"epsilon is {self.epsilon:g}: a release cannot earn budget, give at least zero")
@@ -124,7 +123,6 @@ class Ledger:
         """Where draws came from that can come from there again."""
         return {spend.noise for spend in self.spends if spend.noise.startswith(noise.SEEDED)}
 
-    @checked
     def drawn(self, origin: str) -> Ledger:
         """Return the ledger with this origin of the noise in every entry."""
         return Ledger(tuple(replace(spend, noise=origin) for spend in self.spends))
@@ -228,7 +226,6 @@ class Budget:
         """What is left to spend of delta."""
         return max(0.0, self._delta - self._ledger.delta)
 
-    @checked
     def charge(self, spend: Spend | Ledger) -> None:
         """Add a spend or all of a ledger, or raise `BudgetError` and add nothing; 1 in 10^12 is forgiven as rounding.
 

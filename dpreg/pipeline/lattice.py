@@ -174,8 +174,6 @@ def adder(kind: Kind, exact: Lattice, scales: FloatArray, ordered: bool = False)
     >>> bool((4 * noisy % 1 == 0).all()), float(noisy[0, 0])
     (True, 0.0)
     """
-    checks.choice(kind, ("laplace", "gaussian"), "kind")
-    checks.instance(exact, Lattice, "exact")
     size = len(exact.gram)
     sizes = np.asarray(checks.numeric(scales, "scales"), dtype=np.float64)
     if sizes.shape != (size, size):

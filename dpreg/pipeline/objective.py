@@ -247,7 +247,6 @@ def logistic(X: ArrayLike, y: ArrayLike, domain: Domain, loss: Loss = TAYLOR, *,
     >>> f.M.tolist(), f.v.tolist(), round(float(f.c), 4)
     ([[0.25]], [-1.0], 1.3863)
     """
-    checks.instance(loss, Loss, "loss")
     if not loss.labels:
         raise InputError("the loss is not one of labels: give TAYLOR, or another quadratic for the logistic loss")
     return from_gram(moments(X, y, domain, labels=True, bits=bits), domain, loss, bits=bits)
@@ -285,7 +284,6 @@ def moments(X: ArrayLike, y: ArrayLike, domain: Domain, *, labels: bool = False,
     >>> moments([[1.0], [0.5]], [1.0, -1.0], Box([-1.0], [1.0], response=(-1.0, 1.0))).tolist()
     [[2.0, 0.5], [0.5, 1.25]]
     """
-    checks.instance(domain, Domain, "domain")
     own = None if bits is None else lattice.allowed(bits)
     add = partial(_moments, domain=domain, labels=checks.flag(labels, "labels"), bits=own)
     if stream.lazy(X) or stream.lazy(y):

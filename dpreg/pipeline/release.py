@@ -64,8 +64,6 @@ def perturb(
     >>> perturb(f, unit_scales("copied", 2), random_state=1, draws=(1000,)).batch
     (1000,)
     """
-    checks.instance(objective, Quadratic, "objective")
-    checks.instance(scales, Law, "scales")
     if scales.p != objective.p:
         raise InputError(f"scales have {scales.p} columns and the objective {objective.p}: match them")
     return scales.perturb(objective, draws, noise.generator(random_state))
@@ -134,7 +132,6 @@ def release(
 @checked
 def price(objective: Quadratic, scales: Law, neighbours: Neighbours = "replace") -> Spend:
     """Return what releasing the objective with these scales would cost, without releasing it."""
-    checks.instance(objective, Quadratic, "objective")
     domain = objective.domain
     if domain is None:
         raise InputError("the objective has no domain, so its sensitivity is unknown: build it with objective.linear")

@@ -36,7 +36,6 @@ def ridge(objective: Quadratic, amount: ArrayLike) -> Quadratic:
     >>> ridge(Quadratic(-np.eye(1), np.zeros(1), np.array(0.0)), 3.0).M.tolist()
     [[2.0]]
     """
-    checks.instance(objective, Quadratic, "objective")
     lift = np.asarray(checks.numeric(amount, "amount"), dtype=np.float64)
     if not np.isfinite(lift).all() or (lift < 0).any():
         raise InputError("the ridge is negative or not finite: give numbers of at least zero")
@@ -52,7 +51,6 @@ def deviations(scales: Law, k: float = 4.0) -> np.ndarray:
     ----------
     * 001: Zhang, Zhang, Xiao, Yang and Winslett, Functional Mechanism, 2012.
     """
-    checks.instance(scales, Law, "scales")
     return np.asarray(checks.positive(limits.sized(k, "k"), "k") * scales.deviation)
 
 
@@ -81,7 +79,6 @@ def trim(objective: Quadratic, floor: ArrayLike = 0.0) -> Quadratic:
     >>> f.M.tolist(), f.v.tolist()
     ([[2.0, 0.0], [0.0, 0.0]], [-4.0, 0.0])
     """
-    checks.instance(objective, Quadratic, "objective")
     level = np.asarray(checks.numeric(floor, "floor"), dtype=np.float64)
     if not np.isfinite(level).all() or (level < 0).any():
         raise InputError("the floor is negative or not finite: give numbers of at least zero")
@@ -119,8 +116,6 @@ def lift(objective: Quadratic, law: Law, k: float = 1.0) -> Quadratic:
     >>> lift(f, law, 2 / float(law.level)).M.round(9).tolist()
     [[5.0, 0.0], [0.0, 4.0]]
     """
-    checks.instance(objective, Quadratic, "objective")
-    checks.instance(law, Law, "law")
     level, w = law.level, law.columns
     if not (level > 0).all():
         raise InputError("the law has no noise on M, so nothing to lift eigenvalues above: give one that has")

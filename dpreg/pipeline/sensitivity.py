@@ -102,7 +102,6 @@ def closed_form(
     """
     response, product = PRICES[checks.choice(convention, tuple(PRICES), "convention")]
     checks.instance(domain, (Box, Ball), "domain")
-    checks.instance(loss, Loss, "loss")
     if not (loss.labels or loss == SQUARED):
         raise InputError("the loss is neither SQUARED nor one of labels, and has no closed form here: use worst_case")
     d, one = domain.d, domain.intercept

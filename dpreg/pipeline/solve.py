@@ -94,8 +94,6 @@ def minimise(objective: Quadratic, penalty: Penalty = NONE) -> FloatArray:
     >>> minimise(f).tolist(), minimise(f, Penalty(2.0, alpha=0.0)).round(9).tolist()
     ([2.0, 0.5], [1.0, 0.0])
     """
-    checks.instance(objective, Quadratic, "objective")
-    checks.instance(penalty, Penalty, "penalty")
     M = objective.symmetric + penalty.l2 * np.eye(objective.p)
     values, vectors = np.linalg.eigh(M)
     _refuse_indefinite(values)
@@ -189,7 +187,6 @@ class Program:
         goal = cp.Minimize(cp.sum_squares(root @ theta) + v @ theta + l1 * cp.norm1(theta))
         self._parts = {"cvxpy": cp, "theta": theta, "root": root, "v": v, "l1": l1, "problem": cp.Problem(goal)}
 
-    @checked
     def solve(self, objective: Quadratic, penalty: Penalty = NONE) -> FloatArray:
         """Return the minimiser of shape (p,) of one objective plus the penalty.
 
@@ -200,8 +197,6 @@ class Program:
         SolverError
             If SCS does not report an optimal solution.
         """
-        checks.instance(objective, Quadratic, "objective")
-        checks.instance(penalty, Penalty, "penalty")
         if objective.batch or objective.p != self.p:
             raise InputError(
                 f"the objective has batch {objective.batch} and {objective.p} columns: give one of {self.p}"

@@ -42,7 +42,6 @@ def remainder(z: ArrayLike, loss: Loss = TAYLOR) -> FloatArray:
     >>> remainder([0.0, 1.0, -4.0]).round(6).tolist()
     [0.0, -0.004885, -0.674997]
     """
-    checks.instance(loss, Loss, "loss")
     values = even(z)
     return np.asarray(values - loss.square * np.asarray(z, dtype=np.float64) ** 2 - loss.constant)
 

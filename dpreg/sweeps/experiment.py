@@ -78,8 +78,6 @@ def mechanism(
     >>> mechanism("Wishart difference", box, difference(box, 1.0)).private
     True
     """
-    checks.instance(domain, Domain, "domain")
-    checks.instance(law, Law, "law")
 
     def fit(train: Quadratic, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
         if train.domain not in (None, domain):
@@ -193,7 +191,6 @@ def sweep(
     ((2, 6), True)
     """
     budgets = np.atleast_1d(checks.epsilons(epsilons))
-    checks.instance(domain, Domain, "domain")
     checks.instance(protocol, (CrossValidation, Holdout), "protocol")
     check_methods(methods)
     check_metrics(metrics)

@@ -62,7 +62,6 @@ def measured(
     (2, 6)
     """
     budgets = np.atleast_1d(checks.epsilons(epsilons))
-    checks.instance(domain, Domain, "domain")
     checks.instance(protocol, (CrossValidation, Holdout), "protocol")
     check_methods(methods)
     if not callable(measure):

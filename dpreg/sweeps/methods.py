@@ -48,12 +48,10 @@ class Method:
     def __post_init__(self) -> None:
         checks.count(1 if self.repeats is None else self.repeats, "repeats")
 
-    @checked
     def coefficients(self, partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Return theta of every split and budget, of shape (s, e, p), or (s, 1, p)."""
         return self.fit(partition.train(self.loss), epsilons, rng)
 
-    @checked
     def takes_part(self, repeat: int) -> bool:
         """Return whether it is run on this partition."""
         return _among(self.repeats, repeat)
@@ -83,12 +81,10 @@ class RowMethod:
     def __post_init__(self) -> None:
         checks.count(1 if self.repeats is None else self.repeats, "repeats")
 
-    @checked
     def coefficients(self, partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Return theta of every split and budget, of shape (s, e, p), or (s, 1, p)."""
         return self.fit(partition, epsilons, rng)
 
-    @checked
     def takes_part(self, repeat: int) -> bool:
         """Return whether it is run on this partition."""
         return _among(self.repeats, repeat)

@@ -66,7 +66,6 @@ def objective_perturbation(
     >>> objective_perturbation(repeats=4).repeats
     4
     """
-    checks.neighbours(neighbours)
 
     def fit(partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
         domain = partition.domain

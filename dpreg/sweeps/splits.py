@@ -43,7 +43,6 @@ class CrossValidation:
         if not 0 < checks.finite(self.rate, "rate") <= 1:
             raise InputError(f"rate is {self.rate:g}: give the share of the records to use, above 0 and at most 1")
 
-    @checked
     def labels(self, n: int, rng: np.random.Generator) -> Labels:
         """Return the fold of each record, or `UNUSED`; folds differ in size by one record at most."""
         order = np.arange(n)
@@ -75,7 +74,6 @@ class Holdout:
         if not 0 < checks.finite(self.share, "share") < 1:
             raise InputError(f"share is {self.share:g}: give the held-out share, between 0 and 1")
 
-    @checked
     def labels(self, n: int, rng: np.random.Generator) -> Labels:
         """Return 0 for records held out and 1 for the others."""
         labels = (np.arange(n) >= round(self.share * n)).astype(np.int16)
@@ -147,7 +145,6 @@ class Partition:
         test, total = self.grams
         return from_gram(test, self.domain), from_gram(total, self.domain)
 
-    @checked
     def train(self, loss: Loss = SQUARED) -> Quadratic:
         """Return the training objective of each split, of shape (s, 1): the total minus the tested fold."""
         test, total = self.sums
@@ -179,7 +176,6 @@ class Partition:
         for rows in self.training():
             yield self.X[rows], self.y[rows]
 
-    @checked
     def on_test_rows(self, theta: FloatArray) -> FloatArray:
         """Return theta of shape (..., p) as coefficients of the columns that `test_rows` has: the same, here."""
         return theta

@@ -65,7 +65,6 @@ class View:
     tags: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        checks.instance(self.domain, Box, "domain")
         methods.check_methods(self.methods)
         checks.epsilons(self.epsilons)
         scores.check_metrics(self.metrics)

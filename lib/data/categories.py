@@ -60,7 +60,6 @@ def silent(domain: Domain, columns: Sequence[Sequence[int]]) -> FloatArray:
     >>> silent(box, [[0, 1], [2, 3]]).shape
     (5, 2)
     """
-    checks.instance(domain, Domain, "domain")
     flat = [column for group in columns for column in group]
     if not flat or len(set(flat)) < len(flat) or not set(flat) <= set(range(domain.d)):
         raise InputError(f"columns are {list(columns)}: give each of them once, numbered from 0 to {domain.d - 1}")
@@ -97,7 +96,6 @@ def ball(data: Dataset, *, intercept: bool = False) -> tuple[Dataset, Ball]:
     >>> coded.X.shape[1], round(domain.radius**2, 12)
     (13, 9.75)
     """
-    checks.instance(data, Dataset, "data")
     checks.flag(intercept, "intercept")
     centre, squared = np.zeros(len(data.names)), float(len(data.names))
     hot = np.zeros(len(data.names), dtype=bool)

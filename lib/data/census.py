@@ -161,7 +161,6 @@ def above(data: Dataset, threshold: float) -> Dataset:
     >>> labels.response_name, labels.bounds["above"], sorted(set(labels.y.tolist()))
     ('above', (0.0, 1.0), [0.0, 1.0])
     """
-    checks.instance(data, Dataset, "data")
     level = checks.finite(threshold, "threshold")
     public = {name: data.bounds[name] for name in data.names} | {"above": (0.0, 1.0)}
     return Dataset(data.X, (data.y > level).astype(float), data.names, "above", public, data.source)

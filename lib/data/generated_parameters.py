@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from dpreg import checks
 from dpreg.arguments import checked
 from lib.data.datasets import DATA
 
@@ -43,7 +42,6 @@ def parameters(country: Country) -> Any:
     >>> parameters("US").earnings.schooling, parameters("BR").work.share.shape
     (0.128, (2, 91))
     """
-    checks.choice(country, ("US", "BR"), "country")
     stages = {
         stage: SimpleNamespace(**{name: _value(entry.get(country, entry.get("both"))) for name, entry in group.items()})
         for stage, group in document()["parameters"].items()

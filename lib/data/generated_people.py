@@ -60,7 +60,6 @@ def people(
     ((1000, 19), True)
     """
     checks.choice(country, ("US", "BR"), "country")
-    checks.choice(population, ("heads", "adults"), "population")
     checks.count(n, "n", most=MOST)
     p, rng = parameters(country), noise.generator(random_state)
     t = _households(p.household, n, population, rng)

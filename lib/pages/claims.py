@@ -100,7 +100,6 @@ class Claim:
         """Tag of the evidence cell."""
         return f"claim-{self.id.lower()}"
 
-    @checked
     def differences(self, found: dict[str, Any]) -> list[str]:
         """Return what differs between the numbers of the record and those found; empty if nothing does."""
         missing = [f"{name} is missing" for name in self.values.keys() - found.keys()]

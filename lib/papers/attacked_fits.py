@@ -46,8 +46,6 @@ def attacked(sensitive: Attribute, *, loss: Loss = SQUARED, share: float = 0.2) 
     >>> frame.metric[2], bool(0.5 < frame.value[2] < 0.6)
     ('outside', True)
     """
-    checks.instance(sensitive, Attribute, "sensitive")
-    checks.instance(loss, Loss, "loss")
     _share(share)
 
     def measure(partition: Partition, theta: FloatArray, rng: np.random.Generator) -> dict[Hashable, FloatArray]:
@@ -98,7 +96,6 @@ def unaided(sensitive: Attribute, classifier: Any, *, share: float = 0.2) -> Mea
     >>> frame.metric[3], bool(0.65 < frame.value[3] < 0.75)
     ('classifier, outside', True)
     """
-    checks.instance(sensitive, Attribute, "sensitive")
     _share(share)
     if not hasattr(classifier, "fit"):
         raise InputError(f"classifier is of type {type(classifier).__name__}: give a scikit-learn classifier")

@@ -48,7 +48,6 @@ def privr(name: str = "PrivR, reconstructed", *, loss: Loss = SQUARED) -> Method
     >>> privr().private
     True
     """
-    checks.instance(loss, Loss, "loss")
 
     def fit(train: Quadratic, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
         theta = np.empty((len(train.v), len(epsilons), train.p))

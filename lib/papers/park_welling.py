@@ -251,7 +251,6 @@ def disturbance(plan: Plan, square: float) -> float:
     >>> round(disturbance(plan, 0.5), 9)  # two entries of variance 4, and the variance 2 times 3 / 2
     9.5
     """
-    checks.instance(plan, Plan, "plan")
     p = plan.domain.p
     return p * plan.first.variance + plan.second.mean_square(p) * checks.finite(square, "square")
 
@@ -278,7 +277,6 @@ def predicted(plan: Plan, level: float, deviation: float = 0.1, variance: float 
     >>> round(ratio, 9)  # the root of nine
     3.0
     """
-    checks.instance(plan, Plan, "plan")
     for value, name in ((level, "level"), (deviation, "deviation"), (variance, "variance")):
         checks.within_reach(checks.positive(value, name), name)
     d, half = plan.domain.d, plan.domain.half_width

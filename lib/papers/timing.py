@@ -67,7 +67,6 @@ def fit_times(
     (['method', 'epsilon', 'seconds'], True)
     """
     budgets = np.atleast_1d(checks.epsilons(epsilons))
-    checks.instance(domain, Domain, "domain")
     check_methods(methods)
     rows, target = checks.rows(X, y, domain.d, least=2)
     root = noise.seed_sequence(random_state)

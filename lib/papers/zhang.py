@@ -139,7 +139,6 @@ class Panel:
     tags: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        checks.instance(self.data, Dataset, "data")
         checks.choice(self.metric, ("mse", "misclassified"), "metric")
         if not self.lines:
             raise InputError("lines is empty: give boxes with their methods, such as published(data)")

@@ -38,7 +38,7 @@ ROOMS |= {
 
 FACES = {"dpreg.__init__", "dpreg.audit.__init__"}  # what they show is imported when asked for
 
-MODULE_LINES = 200  # of code: what is not blank, comment, docstring or decorator
+MODULE_LINES = 200  # of code: what is not blank, comment or docstring
 FUNCTION_LINES = 40
 PARAMETERS_SECTION = 4  # from so many on; fewer may be named in the prose
 SAYS_WHAT_COMES_BACK = ("See `", "Return", "Draw", "Add", "Drop", "Release", "Search", "Read", "Take", "Yield")
@@ -277,15 +277,13 @@ def test_no_reason_is_left_over():
 
 
 def code_lines(node, text):
-    """Lines of a piece of code that are not blank, comment, docstring or decorator."""
+    """Lines of a piece of code that are not blank, comment or docstring."""
     lines = text.splitlines()
     start, end = getattr(node, "lineno", 1), getattr(node, "end_lineno", len(lines))
     skip = set()
     for part in ast.walk(node):
         if isinstance(part, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(part, clean=False):
             skip |= set(range(part.body[0].lineno, part.body[0].end_lineno + 1))
-        for line in getattr(part, "decorator_list", []):
-            skip |= set(range(line.lineno, line.end_lineno + 1))
     kept = [k for k in range(start, end + 1) if k not in skip]
     return sum(1 for k in kept if lines[k - 1].strip() and not lines[k - 1].strip().startswith("#"))
 
