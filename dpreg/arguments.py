@@ -106,7 +106,8 @@ def _named_rule(name: str, hint: Any) -> Check | None:
 
 
 def _checked_class(kind: Any) -> Any:
-    kind.__init__ = checked(kind.__init__)
+    if "__init__" in vars(kind):  # else its base has done it
+        kind.__init__ = checked(kind.__init__)
     for name, method in list(vars(kind).items()):
         if inspect.isfunction(method) and not name.startswith("_"):
             setattr(kind, name, checked(method))

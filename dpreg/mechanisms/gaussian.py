@@ -4,38 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpreg import checks, limits, noise
+from dpreg import checks, noise
 from dpreg.arguments import checked
-from dpreg.checks import FloatArray, InputError, Neighbours
+from dpreg.checks import FloatArray, Neighbours
+from dpreg.mechanisms.moment_noise import MomentNoise
 from dpreg.mechanisms.wishart import balanced, largest_change
 from dpreg.pipeline.domain import Ball, Box, Domain
-from dpreg.pipeline.laws import Law
 from dpreg.pipeline.objective import SQUARED, Loss, Quadratic, on_lattice
 
 
 @checked
-@dataclass(frozen=True, eq=False)
-class Gaussian(Law):
+class Gaussian(MomentNoise):
     """Noise s D^-1 N D^-1 on the moments sum (t, x)(t, x)', where D = diag(weights).
 
-    N is symmetric, with normal entries of variance 1 on its diagonal and 1/2 off it; the moment of t^2 is withheld.
-
-    Parameters
-    ----------
-    weights : array of shape (p + 1,)
-        Public and above zero: of the response, of the constant if there is one, and of the predictors.
-    spread : array of shape (...)
-        s.
-    public_count : bool
-        The first column is the constant and n is public, so it gets no noise.
-    loss : Loss
-        Of the objectives it is for; it refuses others.
+    N is symmetric, with normal entries of variance 1 on its diagonal and 1/2 off it; the moment of t^2 is withheld. The
+    spread is s; for the rest see `MomentNoise`. A multiple costs its square less of rho.
 
     Examples
     --------
@@ -43,40 +31,8 @@ class Gaussian(Law):
     2
     """
 
-    weights: FloatArray
-    spread: FloatArray
-    public_count: bool = False
-    loss: Loss = SQUARED
     name: ClassVar[str] = "Gaussian"
     norm: ClassVar[str] = "weighted Frobenius"
-
-    def __init__(self, weights: ArrayLike, spread: ArrayLike, public_count: bool = False, loss: Loss = SQUARED) -> None:
-        own = {"weights": checks.vector(weights, "weights").copy()}
-        own["spread"] = np.array(checks.numeric(spread, "spread"), dtype=np.float64)
-        for name, array in own.items():
-            if not np.isfinite(array).all() or (array <= 0).any():
-                raise InputError(f"{name} holds a number that is not above zero and finite: give positive numbers")
-            array.flags.writeable = False
-            object.__setattr__(self, name, array)
-        object.__setattr__(self, "public_count", checks.flag(public_count, "public_count"))
-        if len(own["weights"]) < 2 + self.public_count:
-            raise InputError(f"weights has shape {own['weights'].shape}: give one for the response and each column")
-        object.__setattr__(self, "loss", loss)
-
-    @property
-    def batch(self) -> tuple[int, ...]:
-        """See `Law`."""
-        return self.spread.shape
-
-    @property
-    def p(self) -> int:
-        """See `Law`."""
-        return len(self.weights) - 1
-
-    @property
-    def scale(self) -> float:
-        """See `Law`: the standard deviation there."""
-        return float(self.loss.square * self.spread / self.weights[-1] ** 2)
 
     @property
     def deviation(self) -> FloatArray:
@@ -86,13 +42,11 @@ class Gaussian(Law):
 
     @property
     def level(self) -> FloatArray:
-        """See `Law`: a column of N has the mean squared length (p + 1) / 2."""
-        return np.asarray(self.loss.square * self.spread * math.sqrt((self.p + 1) / 2))
+        """See `Law`: a column of N has the mean squared length (p + 1) / 2.
 
-    @property
-    def columns(self) -> FloatArray:
-        """See `Law`: all weights but that of the response."""
-        return self.weights[1:]
+        A public count takes the place of a draw that is counted here.
+        """
+        return np.asarray(self.loss.square * self.spread * math.sqrt((self.p + 1) / 2))
 
     @property
     def deviations(self) -> FloatArray:
@@ -102,13 +56,6 @@ class Gaussian(Law):
             out[1, 1] = 0.0
         return np.asarray(out)
 
-    def times(self, factor: ArrayLike) -> Gaussian:
-        """Return the noise multiplied by a number, or stacked along the shape of an array: rho goes with its square."""
-        f = limits.reals(factor, "factor")
-        if not (f > 0).all():
-            raise InputError("factor holds a number that is not above zero: give positive numbers")
-        return Gaussian(self.weights, self.spread * f, self.public_count, self.loss)
-
     def certify(self, domain: Domain, neighbours: Neighbours = "replace", loss: Loss = SQUARED) -> float:
         """Return infinity: no epsilon covers Gaussian noise without a delta."""
         self.concentrated(domain, neighbours, loss)
@@ -116,27 +63,18 @@ class Gaussian(Law):
 
     def concentrated(self, domain: Domain, neighbours: Neighbours = "replace", loss: Loss = SQUARED) -> float:
         """Return a bound of |D (zz' - z'z'') D|_F^2 / (2 s^2), exact for add_remove: see `for_rho`."""
-        if self.batch:
-            raise InputError(f"the noise is stacked with shape {self.batch}: certify one choice at a time")
-        if loss != self.loss:
-            raise InputError("the noise is for another loss than the objective's: give both the same")
-        if self.public_count and not (domain.intercept and checks.neighbours(neighbours) == "replace"):
-            return math.inf
-        return _change(self.weights, domain, neighbours, loss) ** 2 / (2 * float(self.spread) ** 2)
-
-    def perturb(self, objective: Quadratic, draws: tuple[int, ...], rng: np.random.Generator) -> Quadratic:
-        """Add the noise to M and v."""
-        if objective.domain is not None and objective.loss != self.loss:
-            raise InputError("the noise is for another loss than the objective's: give both the same")
-        batch, m = (*draws, *np.broadcast_shapes(objective.batch, self.batch)), self.p + 1
-        drawn = np.triu(noise.gaussian(self.spread[..., None, None] * self.deviations, (*batch, m, m), rng))
-        change = drawn + np.swapaxes(np.triu(drawn, 1), -1, -2)
-        M = objective.symmetric + self.loss.square * change[..., 1:, 1:]
-        return Quadratic(M, objective.v + self.loss.cross * change[..., 0, 1:], np.zeros(batch))
+        public = self._priced(domain, neighbours, loss)
+        change = _change(self.weights, domain, neighbours, loss)
+        return change**2 / (2 * float(self.spread) ** 2) if public else math.inf
 
     def discrete(self, objective: Quadratic) -> Callable[[], Quadratic]:
         """See `Law`: discrete Gaussian noise of the same scales."""
         return on_lattice("gaussian", objective, self.spread * self.deviations)
+
+    def _drawn(self, batch: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
+        m = self.p + 1
+        drawn = np.triu(noise.gaussian(self.spread[..., None, None] * self.deviations, (*batch, m, m), rng))
+        return np.asarray(drawn + np.swapaxes(np.triu(drawn, 1), -1, -2))
 
 
 @checked

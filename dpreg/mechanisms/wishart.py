@@ -7,7 +7,6 @@ not for each of their entries.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar
 
@@ -15,34 +14,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import optimize, special
 
-from dpreg import checks, limits, noise
+from dpreg import checks, noise
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
+from dpreg.mechanisms.moment_noise import MomentNoise, in_range
 from dpreg.pipeline.domain import Ball, Box, Domain
-from dpreg.pipeline.laws import Law
-from dpreg.pipeline.objective import SQUARED, Loss, Quadratic
+from dpreg.pipeline.objective import SQUARED, Loss
 
 minimize: Any = optimize.minimize  # its overloads know no array of unknown length
 
 
 @checked
-@dataclass(frozen=True, eq=False)
-class WishartDifference(Law):
+class WishartDifference(MomentNoise):
     """Noise s^2 D^-1 (W1 - W2) D^-1 on the moments sum (t, x)(t, x)', where D = diag(weights).
 
-    W1 and W2 are independent Wishart matrices with p + 2 degrees of freedom; the moment of t^2 is withheld.
-
-    Parameters
-    ----------
-    weights : array of shape (p + 1,)
-        Public and above zero: of the response, of the constant if there is one, and of the predictors. A larger
-        weight is less noise for this column and more for all others.
-    spread : array of shape (...)
-        s^2.
-    public_count : bool
-        The first column is the constant and n is public, so the noise on n is taken off again.
-    loss : Loss
-        Of the objectives it is for; it refuses others.
+    W1 and W2 are independent Wishart matrices with p + 2 degrees of freedom; the moment of t^2 is withheld. The spread
+    is s^2; for the rest see `MomentNoise`.
 
     Examples
     --------
@@ -50,40 +37,8 @@ class WishartDifference(Law):
     2
     """
 
-    weights: FloatArray
-    spread: FloatArray
-    public_count: bool = False
-    loss: Loss = SQUARED
     name: ClassVar[str] = "Wishart difference"
     norm: ClassVar[str] = "weighted nuclear"
-
-    def __init__(self, weights: ArrayLike, spread: ArrayLike, public_count: bool = False, loss: Loss = SQUARED) -> None:
-        own = {"weights": checks.vector(weights, "weights").copy()}
-        own["spread"] = np.array(checks.numeric(spread, "spread"), dtype=np.float64)
-        for name, array in own.items():
-            if not np.isfinite(array).all() or (array <= 0).any():
-                raise InputError(f"{name} holds a number that is not above zero and finite: give positive numbers")
-            array.flags.writeable = False
-            object.__setattr__(self, name, array)
-        object.__setattr__(self, "public_count", checks.flag(public_count, "public_count"))
-        if len(_in_range(own["weights"])) < 2 + self.public_count:
-            raise InputError(f"weights has shape {own['weights'].shape}: give one for the response and each column")
-        object.__setattr__(self, "loss", loss)
-
-    @property
-    def batch(self) -> tuple[int, ...]:
-        """See `Law`."""
-        return self.spread.shape
-
-    @property
-    def p(self) -> int:
-        """See `Law`."""
-        return len(self.weights) - 1
-
-    @property
-    def scale(self) -> float:
-        """See `Law`: s^2 over the squared weight of the last column, times the loss's factor."""
-        return float(self.loss.square * self.spread / self.weights[-1] ** 2)
 
     @property
     def deviation(self) -> FloatArray:
@@ -99,41 +54,19 @@ class WishartDifference(Law):
         """
         return np.asarray(self.loss.square * self.spread * math.sqrt(2 * (self.p + 2) * (self.p + 1)))
 
-    @property
-    def columns(self) -> FloatArray:
-        """See `Law`: all weights but that of the response."""
-        return self.weights[1:]
-
-    def times(self, factor: ArrayLike) -> WishartDifference:
-        """Return the noise multiplied by a number, or stacked along the shape of an array of numbers."""
-        f = limits.reals(factor, "factor")
-        if not (f > 0).all():
-            raise InputError("factor holds a number that is not above zero: give positive numbers")
-        spread = self.spread * f
-        return WishartDifference(self.weights, spread, self.public_count, self.loss)
-
     def certify(self, domain: Domain, neighbours: Neighbours = "replace", loss: Loss = SQUARED) -> float:
         """Return the largest change over 2 s^2: exact for all moments together, at least as much as what goes out."""
-        if self.batch:
-            raise InputError(f"the noise is stacked with shape {self.batch}: certify one choice at a time")
-        if loss != self.loss:
-            raise InputError("the noise is for another loss than the objective's: give both the same")
+        public = self._priced(domain, neighbours, loss)
         change = largest_change(self.weights, domain, neighbours, loss)
-        if self.public_count and not (domain.intercept and neighbours == "replace"):
-            return math.inf
-        return float(change / (2 * self.spread))
+        return float(change / (2 * self.spread)) if public else math.inf
 
-    def perturb(self, objective: Quadratic, draws: tuple[int, ...], rng: np.random.Generator) -> Quadratic:
-        """Add the noise to M and v."""
-        if objective.domain is not None and objective.loss != self.loss:
-            raise InputError("the noise is for another loss than the objective's: give both the same")
-        batch, m = (*draws, *np.broadcast_shapes(objective.batch, self.batch)), self.p + 1
+    def _drawn(self, batch: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
+        m = self.p + 1
         change = noise.wishart(m, m + 1, batch, rng) - noise.wishart(m, m + 1, batch, rng)
         change *= self.spread[..., None, None] / np.outer(self.weights, self.weights)
         if self.public_count:
             change[..., 1, 1] = 0.0
-        M = objective.symmetric + self.loss.square * change[..., 1:, 1:]
-        return Quadratic(M, objective.v + self.loss.cross * change[..., 0, 1:], np.zeros(batch))
+        return np.asarray(change)
 
 
 @checked
@@ -253,7 +186,7 @@ def largest_change(
     32.0
     """
     checks.instance(domain, (Box, Ball), "domain")
-    w = _in_range(checks.vector(weights, "weights"))
+    w = in_range(weights)
     if len(w) != domain.p + 1:
         raise InputError(f"weights has {len(w)} entries: give {domain.p + 1}, for the response and each column")
     if np.ptp(w[1 + domain.intercept :]) > 0:
@@ -335,13 +268,6 @@ def _slide(U: float, H: float, w: float, reach: float = 1.0, least: float = 0.0)
 def _corners(domain: Domain) -> int:
     """Return the largest sum of squares of the scaled predictors."""
     return domain.d if isinstance(domain, Box) and not domain.corner else 1
-
-
-def _in_range(weights: FloatArray) -> FloatArray:
-    """Return the weights, whose fourth powers and ratios must not leave the range of floats: the price needs them."""
-    if not ((weights > 1e-50) & (weights < 1e50)).all():
-        raise InputError("weights holds a number that is not above zero, or is extreme: give positive ones around one")
-    return weights
 
 
 def _centred(domain: Domain) -> None:

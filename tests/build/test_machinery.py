@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 TAKEN = ("conftest.py", "pyproject.toml", "_config.yml", "_ext", "_extra", "tools", "tests/build/test_book.py")
 TAKEN += ("book/_static", "book/bibliography.md")
-TAKEN += ("dpreg/checks.py", "lib/__init__.py", "lib/pages")
+TAKEN += ("dpreg", "lib/__init__.py", "lib/pages")
 
 pytestmark = pytest.mark.slow
 

@@ -47,6 +47,7 @@ MEGABYTES = 5
 NO_EXAMPLE = {
     "scores.Fit": "inner step of sweep",
     "scores.scored": "inner step of sweep",
+    "moment_noise.MomentNoise": "abstract: its laws have examples",
     "laws.Law": "abstract: Scales has an example",
     "search.Pair": "what worst_pair returns",
     "findings.Finding": "what an audit returns",

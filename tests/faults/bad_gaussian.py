@@ -2,10 +2,8 @@
 
 import math
 
-import numpy as np
-
 from dpreg.mechanisms import gaussian
-from dpreg.pipeline import objective, release
+from dpreg.pipeline import objective
 from dpreg.pipeline.domain import Box
 
 BOX = Box([-1, -1], [1, 1], (-1, 1))
@@ -35,18 +33,7 @@ CASES = {
         ("neighbours is 'other': choose", lambda: LAW.concentrated(BOX, "other")),
         ("two predictors: give", lambda: gaussian.Gaussian([1.0, 1.0, 2.0], 1.0).concentrated(BOX)),
     ],
-    "gaussian.Gaussian.perturb": [
-        ("another loss", lambda: release.perturb(F, LAW)),
-        (
-            "2 columns and the objective 3: match",
-            lambda: release.perturb(objective.Quadratic(np.eye(3), np.ones(3), np.array(0.0)), LAW),
-        ),
-    ],
     "gaussian.Gaussian.discrete": [("build it with bits", lambda: LAW.discrete(F))],
-    "gaussian.Gaussian.times": [
-        ("factor holds a number", lambda: LAW.times(0.0)),
-        ("factor holds nan", lambda: LAW.times([1.0, math.nan])),
-    ],
     "gaussian.for_rho": [
         ("rho is 0: give", lambda: gaussian.for_rho(BOX, 0)),
         ("rho is nan", lambda: gaussian.for_rho(BOX, math.nan)),

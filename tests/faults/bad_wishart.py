@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from dpreg.mechanisms import wishart
-from dpreg.pipeline import laws, objective, release, repair
+from dpreg.pipeline import laws, objective, repair
 from dpreg.pipeline.domain import Ball, Box
 from dpreg.sweeps import experiment
 
@@ -35,17 +35,6 @@ CASES = {
         ("neighbours is 'other': choose", lambda: LAW.certify(BOX, "other")),
         ("two predictors: give", lambda: wishart.WishartDifference([1.0, 1.0, 2.0], 1.0).certify(BOX)),
         ("weights has 3 entries: give 2", lambda: LAW.certify(Box([0], [1], (0, 1)))),
-    ],
-    "wishart.WishartDifference.perturb": [
-        ("another loss", lambda: release.perturb(F, LAW)),
-        (
-            "2 columns and the objective 3: match",
-            lambda: release.perturb(objective.Quadratic(np.eye(3), np.ones(3), np.array(0.0)), LAW),
-        ),
-    ],
-    "wishart.WishartDifference.times": [
-        ("factor holds", lambda: LAW.times(0.0)),
-        ("factor holds", lambda: LAW.times([1.0, math.nan])),
     ],
     "wishart.nuclear_ratio": [
         ("m is 0: give", lambda: wishart.nuclear_ratio(0)),

@@ -27,6 +27,7 @@ from dpreg.mechanisms import (
     irls,
     irls_laws,
     irls_moments,
+    moment_noise,
     objective_perturbation,
     wishart,
 )
@@ -514,6 +515,7 @@ def mechanisms():
     yield irls_moments.sensitivities, {"domain": ball, "cap": 1.0}
     perturbed = {"X": rows, "y": labels, "domain": label_box, "epsilon": 1.0}
     yield objective_perturbation.objective_perturbation, perturbed
+    yield moment_noise.in_range, {"weights": lambda: np.ones(3)}
     yield wishart.WishartDifference, {"weights": lambda: np.ones(3), "spread": 1.0}
     difference = partial(wishart.difference, box(), 1.0)
     yield wishart.WishartDifference.times, {"self": difference, "factor": 2.0}
@@ -759,6 +761,7 @@ ALIASES = {
 
 ABSTRACT = {
     "dpreg.mechanisms.histogram.Cells": ("blocks",),
+    "dpreg.mechanisms.moment_noise.MomentNoise": (),
     "dpreg.mechanisms.irls_laws.MomentLaw": ("change", "level", "matrix"),
     "dpreg.mechanisms.irls_laws.VectorLaw": ("vector",),
     "dpreg.mechanisms.irls_laws.WishartLaw": (),

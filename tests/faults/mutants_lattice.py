@@ -115,10 +115,4 @@ MUTANTS = {
         "return self.concentrated(domain, neighbours, loss)",
         "test_gaussian.py -k ledger",
     ),
-    "Gaussian: the count public to everybody": (
-        "dpreg.mechanisms.gaussian.Gaussian.concentrated",
-        "if self.public_count and not (domain.intercept",
-        "if self.public_count and (domain.intercept and not domain.intercept",
-        "test_gaussian.py -k public_count",
-    ),
 }

@@ -8,13 +8,13 @@ MUTANTS = {
         "test_wishart.py -k costs_what",
     ),
     "Wishart difference: one Wishart matrix only, not centred": (
-        "dpreg.mechanisms.wishart.WishartDifference.perturb",
+        "dpreg.mechanisms.wishart.WishartDifference._drawn",
         "noise.wishart(m, m + 1, batch, rng) - noise.wishart(m, m + 1, batch, rng)",
         "noise.wishart(m, m + 1, batch, rng) - (m + 1) * np.eye(m)",
         "test_wishart.py -k noise_law",
     ),
     "Wishart difference: twice the degrees of freedom": (
-        "dpreg.mechanisms.wishart.WishartDifference.perturb",
+        "dpreg.mechanisms.wishart.WishartDifference._drawn",
         "noise.wishart(m, m + 1, batch, rng) - noise.wishart(m, m + 1, batch, rng)",
         "noise.wishart(m, m + 2, batch, rng) - noise.wishart(m, m + 2, batch, rng)",
         "test_wishart.py -k noise_law",
@@ -30,12 +30,6 @@ MUTANTS = {
         "_chord(c + a * s + b, a * (1 - s), b)",
         "_chord(c + a * s + b / 2, a * (1 - s), b / 2)",
         "test_wishart.py -k beats",
-    ),
-    "Wishart difference: the count public to everybody": (
-        "dpreg.mechanisms.wishart.WishartDifference.certify",
-        "if self.public_count and not (domain.intercept",
-        "if self.public_count and (domain.intercept and not domain.intercept",
-        "test_wishart.py -k public_count",
     ),
     "Wishart difference: a corner box taken for one around zero": (
         "dpreg.mechanisms.wishart.largest_change",

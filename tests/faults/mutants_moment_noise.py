@@ -1,0 +1,22 @@
+"""Faults in what laws on all moments share, each of which a test must notice."""
+
+MUTANTS = {
+    "moment noise: the count public to everybody": (
+        "dpreg.mechanisms.moment_noise.MomentNoise._priced",
+        'return not self.public_count or (domain.intercept and neighbours == "replace")',
+        "return True",
+        "test_moment_noise.py -k public",
+    ),
+    "moment noise: any weights": (
+        "dpreg.mechanisms.moment_noise.in_range",
+        "((w > 1e-50) & (w < 1e50)).all()",
+        "(weights > 0).all()",
+        "test_moment_noise.py -k extreme",
+    ),
+    "moment noise: a multiple forgets what is public": (
+        "dpreg.mechanisms.moment_noise.MomentNoise.times",
+        "self.spread * f, self.public_count, self.loss",
+        "self.spread * f, False, self.loss",
+        "test_moment_noise.py -k multiple",
+    ),
+}
