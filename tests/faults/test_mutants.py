@@ -9,6 +9,7 @@ import importlib.util
 import pkgutil
 import shlex
 import shutil
+from contextlib import contextmanager
 from pathlib import Path
 
 import forks
@@ -329,17 +330,32 @@ for info in pkgutil.iter_modules([str(Path(__file__).parent)]):  # the rest, one
         MUTANTS |= importlib.import_module(info.name).MUTANTS
 
 
-@pytest.fixture
-def copy(tmp_path):
-    """The library and its tests in a new folder."""
-    ignore = shutil.ignore_patterns("reference", ".*", "test_mutants.py")
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """The library and its tests in a new folder, one for each worker."""
+    root, ignore = tmp_path_factory.mktemp("copy"), shutil.ignore_patterns("reference", ".*", "test_mutants.py")
     for part in ("dpreg", "lib", "tests"):  # with what is compiled
-        shutil.copytree(ROOT / part, tmp_path / part, ignore=ignore)
+        shutil.copytree(ROOT / part, root / part, ignore=ignore)
     for part in ("data", "book"):  # read, never written
-        (tmp_path / part).symlink_to(ROOT / part)
-    (tmp_path / "pytest.ini").write_text(SETTINGS)
-    (tmp_path / "tests" / "conftest.py").write_text(GUARD)
-    return tmp_path
+        (root / part).symlink_to(ROOT / part)
+    (root / "pytest.ini").write_text(SETTINGS)
+    (root / "tests" / "conftest.py").write_text(GUARD)
+    return root
+
+
+@contextmanager
+def replaced(path, text):
+    """Let a file hold another text for a while; neither text is taken for what was compiled of the other."""
+    compiled = Path(importlib.util.cache_from_source(str(path)))
+    aside = [(file, file.with_name(f"{file.name}.aside")) for file in (path, compiled) if file.exists()]
+    for file, other in aside:
+        file.rename(other)
+    try:
+        path.write_text(text, encoding="utf-8")
+        yield
+    finally:
+        for file, other in aside:
+            other.replace(file)
 
 
 def found(root, place):
@@ -414,10 +430,10 @@ def test_mutant_is_killed(name, copy):
     place, old, new, tests = MUTANTS[name]
     path, before, text, after = found(copy, place)
     assert text.count(old) == 1, f"{name}: {place} no longer holds {old!r} once: write the mutant anew"
-    path.write_text(before + text.replace(old, new) + after, encoding="utf-8")
-    Path(importlib.util.cache_from_source(str(path))).unlink(missing_ok=True)
-    compile(path.read_text(encoding="utf-8"), str(path), "exec")
-    code, output = forks.run(copy, shlex.split(tests))
+    mutant = before + text.replace(old, new) + after
+    compile(mutant, str(path), "exec")
+    with replaced(path, mutant):
+        code, output = forks.run(copy, shlex.split(tests))
     assert code != 0, f"the mutant survives: {name}"
     assert code == 1, f"{name}: the tests did not run\n{output}"
     assert "ERROR " not in output, f"{name}: an error, not a failure\n{output}"
