@@ -195,7 +195,7 @@ def check(claim_id: str, **found: Any) -> None:
         return
     if wrong:
         raise LedgerError(f"{claim_id}: " + "; ".join(wrong))
-    print(f"{claim_id} ({claim.verdict}): " + ", ".join(f"{k} = {report.number(v)}" for k, v in found.items()))
+    print(f"{claim_id} ({claim.verdict}): {report.line(**found)}")
 
 
 @checked

@@ -662,6 +662,7 @@ def library():
     yield claims.settled, {"source": "001"}
     yield claims.counts, {}
     yield report.number, {"value": 1.0}
+    yield report.line, {"found": lambda: {"a": 1.0}}
     finding = Finding("black box", "fit", "a pair", "an event", 1.0, 2.0, 0.95, 40, 39, 0)
     yield report.audit, {"found": lambda: Report((finding,), 1, 0.0)}
     yield report.table, {"frame": results}
