@@ -326,7 +326,7 @@ def lines(axes: Sequence[Axes], points: int = 6) -> pd.DataFrame:
     tables = {}
     for axis in axes:
         wide = numbers(axis, points)
-        own = [name for name in wide if not name.endswith((" low", " high"))]
+        own = [name for name in wide if not str(name).endswith((" low", " high"))]
         tables[axis.get_title()] = wide[own].set_index(own[0]).T.rename_axis(columns=None)
     return pd.concat(tables, names=["panel", "line"]).reset_index()
 
