@@ -46,13 +46,20 @@ STYLE: Any = {
 }
 
 
-def figure(
-    columns: int = 1, *, rows: int = 1, height: float = 4.2, share_y: bool = False
-) -> tuple[Figure, Sequence[Axes]]:
+def figure(columns: int = 1, rows: int = 1, *, height: float = 4.2, share_y: bool = False) -> tuple[Figure, list[Axes]]:
     """Return a figure in the book's style and its axes, row by row.
 
     From here on matplotlib has its own defaults and this style, whatever a matplotlibrc says: a notebook draws when a
     cell ends, and legends and lines are made after this call.
+
+    Parameters
+    ----------
+    columns, rows : int
+        Of panels.
+    height : float
+        In inches.
+    share_y : bool
+        One vertical axis for all panels.
 
     Examples
     --------
@@ -63,8 +70,7 @@ def figure(
     # Not rc_context: a notebook's backend turns interactive with the first figure, the context would undo that when it
     # ends, and every later figure would stay unseen.
     plt.style.use(["default", STYLE])
-    size: Any = {"figsize": (7.0, height), "layout": "constrained"}
-    fig, axes = plt.subplots(rows, columns, squeeze=False, sharey=share_y, **size)
+    fig, axes = plt.subplots(rows, columns, figsize=(7.0, height), layout="constrained", squeeze=False, sharey=share_y)
     return fig, list(axes.flat)
 
 
@@ -304,31 +310,6 @@ def numbers(axes: Axes, points: int = 6) -> pd.DataFrame:
         return found
     columns = {name: part["y"].iloc[0] if name in level else part["y"].to_numpy() for name, part in series.items()}
     return pd.DataFrame({_plain(axes.get_xlabel()): across[0]} | columns)
-
-
-def lines(axes: Sequence[Axes], points: int = 6) -> pd.DataFrame:
-    """Return the lines of all panels of a figure as one table, bands left out: panels and lines down, x across.
-
-    Parameters
-    ----------
-    axes : matplotlib axes, with titles and one x for all of their lines
-    points : int
-        As in `drawn`.
-
-    Examples
-    --------
-    >>> fig, axes = figure(2)
-    >>> part = pd.DataFrame({"method": "FM", "rate": [0.1, 1.0], "median": [3.0, 2.0], "low": 1.0, "high": 4.0})
-    >>> panels(axes, {"US": part, "Brazil": part}, x="rate")
-    >>> lines(axes).values.tolist()
-    [['US', 'FM', 3.0, 2.0], ['Brazil', 'FM', 3.0, 2.0]]
-    """
-    tables = {}
-    for axis in axes:
-        wide = numbers(axis, points)
-        own = [name for name in wide if not str(name).endswith((" low", " high"))]
-        tables[axis.get_title()] = wide[own].set_index(own[0]).T.rename_axis(columns=None)
-    return pd.concat(tables, names=["panel", "line"]).reset_index()
 
 
 def _plain(label: str) -> str:
