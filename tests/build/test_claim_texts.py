@@ -12,6 +12,7 @@ import pytest
 from lib.pages import claims
 
 ITEMS = r"Sections?|Eqs?\.|Figs?\.|Figures?|Lemma|Theorem|Algorithm|Definition|Tables?|[Ss]lides?|footnote|[Ll]ines?"
+ITEMS += r"|Equations?"
 NAMES = re.compile(
     r"(?<![\d,.])00[0-4]\b|\b(?:RR|FM|SL|IR|BA)-[A-Z0-9-]+|\[\d+-\d+\]|[\[(][−-]?\d+, [−-]?\d+[\])]"
     rf"|(?:{ITEMS}) (?:\d+(?:\.\d+)*[a-d]?(?:, | and | to )?)+|log \d+|[≥≤] \d+"
