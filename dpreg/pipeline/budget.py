@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import math
 import os
 import sys
@@ -142,6 +143,42 @@ class Ledger:
         return pd.DataFrame([{**asdict(spend), "zcdp": spend.rho} for spend in self.spends]).rename(
             columns={"zcdp": "rho"}
         )
+
+    def to_json(self) -> str:
+        """Return the spends as text that loses no bit of them: to keep, and to publish with what was released.
+
+        It holds what `Spend` lists, and so nothing of the data; an infinite number is the word "inf", as JSON has none.
+
+        Examples
+        --------
+        >>> ledger = Ledger((Spend("a count", "Laplace", "replace", "L1", 1.0, 2.0, 0.5),))
+        >>> ledger.to_json()[:50]
+        '[{"released": "a count", "mechanism": "Laplace", "'
+        >>> Ledger.from_json(ledger.to_json()) == ledger
+        True
+        """
+        entries = [asdict(spend).items() for spend in self.spends]
+        return json.dumps([{key: "inf" if value == math.inf else value for key, value in entry} for entry in entries])
+
+    @classmethod
+    def from_json(cls, text: str) -> Ledger:
+        """Return the ledger that `to_json` wrote. It is a record, and caps nothing: `Budget(1.0, ledger=...)` does.
+
+        Raises
+        ------
+        InputError
+            If it is not such text, or an entry is no spend.
+        """
+        try:
+            return cls(tuple(Spend(**_numbers(entry)) for entry in json.loads(text)))
+        except (ValueError, TypeError, AttributeError) as error:
+            raise InputError(f"text is no ledger ({error}): give what Ledger.to_json wrote") from None
+
+
+def _numbers(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return an entry of `Ledger.to_json` with its numbers; words stay words, also those that spell one."""
+    known = {key: entry[key] for key in ("sensitivity", "scale", "epsilon", "delta", "zcdp") if key in entry}
+    return entry | {key: None if value is None else float(value) for key, value in known.items()}
 
 
 @checked

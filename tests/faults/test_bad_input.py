@@ -2,10 +2,12 @@
 
 import importlib
 import inspect
+import json
 import math
 import pkgutil
 import re
 import warnings
+from dataclasses import asdict
 from pathlib import Path
 
 import cvxpy
@@ -169,6 +171,10 @@ def relations(call):
 def spend(**changes):
     given = {"released": "n", "mechanism": "m", "neighbours": "replace", "norm": "L1", "sensitivity": 1.0, "scale": 1.0}
     return budget.Spend(**(given | {"epsilon": 0.5} | changes))
+
+
+def spent(**changes):
+    return json.dumps([asdict(spend()) | changes])
 
 
 def method(**changes):
@@ -403,6 +409,15 @@ CASES = {
         ("epsilon is 1e\\+101, .*: give a number between 1e-100", lambda: spend(epsilon=1e101)),
         ("scale of the noise is inf.*: give a larger epsilon", lambda: spend(epsilon=0.0, scale=INF)),
         *relations(lambda word: spend(neighbours=word)),
+    ],
+    "budget.Ledger.from_json": [
+        ("text is no ledger .*: give what", lambda: budget.Ledger.from_json(3)),
+        ("text is no ledger .*: give what", lambda: budget.Ledger.from_json("[")),
+        ("text is no ledger .*: give what", lambda: budget.Ledger.from_json('[{"epsilon": 1.0}]')),
+        ("text is no ledger .*: give what", lambda: budget.Ledger.from_json("[1]")),
+        ("text is no ledger .*: give what", lambda: budget.Ledger.from_json('{"a": [1]}')),
+        ("text is no ledger .*epsilon", lambda: budget.Ledger.from_json(spent(epsilon=-1.0))),
+        ("text is no ledger .*epsilon", lambda: budget.Ledger.from_json(spent(epsilon="nan"))),
     ],
     "budget.Budget": [
         *budgets(budget.Budget),
@@ -645,6 +660,7 @@ EXEMPT = {
     "budget.Ledger": "holds Spends, which are checked; mixing neighbours is in test_release",
     "release.Release": "what release returns",
     "budget.Ledger.to_frame": "no arguments",
+    "budget.Ledger.to_json": "no arguments",
     "budget.Ledger.drawn": "inner step of pay",
     "budget.charge": "inner step of pay",
     "noise.origin": "pay shows it: the errors of generator",
