@@ -111,8 +111,7 @@ class _Space:
 
     def out(self, reach: float) -> tuple[FloatArray, float]:
         """Return so many times the bounds, of the columns and of the response."""
-        ends = 0.0 if self.labelled else max(abs(end) for end in self.ends)
-        span = np.maximum(np.abs(self.high), np.abs(self.low))
+        span, ends = np.maximum(np.abs(self.high), np.abs(self.low)), 0.0 if self.labelled else max(map(abs, self.ends))
         times = min(reach, LARGEST / max(span.max(), ends))
         return span * times, ends * times
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
 import math
 import os
 import sys
@@ -147,7 +146,7 @@ class Ledger:
     def to_json(self) -> str:
         """Return the spends as text that loses no bit of them: to keep, and to publish with what was released.
 
-        It holds what `Spend` lists, and so nothing of the data; an infinite number is the word "inf", as JSON has none.
+        It holds what `Spend` lists, and so nothing of the data; an infinite number is 1e999, for JSON has no word.
 
         Examples
         --------
@@ -157,8 +156,7 @@ class Ledger:
         >>> Ledger.from_json(ledger.to_json()) == ledger
         True
         """
-        entries = [asdict(spend).items() for spend in self.spends]
-        return json.dumps([{key: "inf" if value == math.inf else value for key, value in entry} for entry in entries])
+        return checks.written([asdict(spend) for spend in self.spends])
 
     @classmethod
     def from_json(cls, text: str) -> Ledger:
@@ -169,16 +167,7 @@ class Ledger:
         InputError
             If it is not such text, or an entry is no spend.
         """
-        try:
-            return cls(tuple(Spend(**_numbers(entry)) for entry in json.loads(text)))
-        except (ValueError, TypeError, AttributeError) as error:
-            raise InputError(f"text is no ledger ({error}): give what Ledger.to_json wrote") from None
-
-
-def _numbers(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return an entry of `Ledger.to_json` with its numbers; words stay words, also those that spell one."""
-    known = {key: entry[key] for key in ("sensitivity", "scale", "epsilon", "delta", "zcdp") if key in entry}
-    return entry | {key: None if value is None else float(value) for key, value in known.items()}
+        return cls(checks.read(text, Spend))
 
 
 @checked
