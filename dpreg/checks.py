@@ -9,18 +9,14 @@ from __future__ import annotations
 import contextlib
 import decimal
 import importlib
-import json
 import math
 import numbers
-import re
 import warnings
-from collections.abc import Callable
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-T = TypeVar("T")
 FloatArray = NDArray[np.float64]
 Neighbours = Literal["replace", "add_remove"]
 REACH = 1e50  # of budgets: the fourth powers of their noise are floats
@@ -344,16 +340,3 @@ def all_finite(array: NDArray[Any], name: str, first: int | None = 0) -> None:
         value = array[tuple(bad)]
         row = f"row {bad[0]} of its block" if first is None else f"row {first + bad[0]}"
         raise InputError(f"{name} holds {value} (first at {row}): drop or impute such records")
-
-
-def written(entries: list[dict[str, Any]]) -> str:
-    """Return entries as JSON; it has no infinity, but readers take what is too large for it."""
-    return re.sub(r'(?<!\\)": Infinity', '": 1e999', json.dumps(entries))  # a quote inside a text has a backslash
-
-
-def read(text: str, make: Callable[..., T]) -> tuple[T, ...]:
-    """Return what `make` makes of each entry of such a text."""
-    try:
-        return tuple(make(**entry) for entry in json.loads(text))
-    except (ValueError, TypeError) as error:
-        raise InputError(f"text is no list of entries ({error}): give what to_json wrote") from None

@@ -14,7 +14,7 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 import pandas as pd
 
-from dpreg import checks, noise
+from dpreg import checks, limits, noise
 from dpreg.accounting import zcdp_from_pure
 from dpreg.arguments import checked
 from dpreg.checks import BudgetError, InputError, Neighbours
@@ -156,7 +156,7 @@ class Ledger:
         >>> Ledger.from_json(ledger.to_json()) == ledger
         True
         """
-        return checks.written([asdict(spend) for spend in self.spends])
+        return limits.written([asdict(spend) for spend in self.spends])
 
     @classmethod
     def from_json(cls, text: str) -> Ledger:
@@ -167,7 +167,7 @@ class Ledger:
         InputError
             If it is not such text, or an entry is no spend.
         """
-        return cls(checks.read(text, Spend))
+        return cls(limits.read(text, Spend))
 
 
 @checked
