@@ -112,7 +112,7 @@ def total():
 '''
 
 CLAIM = """- id: SM-ONE
-  paper: "001"
+  source: "001"
   place: Section 1
   kind: constant
   claim: The scale is two and a half.
