@@ -17,7 +17,7 @@ from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.estimators import records
 from dpreg.mechanisms.wishart import difference
 from dpreg.noise import RandomState
-from dpreg.pipeline import lattice, objective, repair, solve
+from dpreg.pipeline import guarantee, lattice, objective, repair, solve
 from dpreg.pipeline.budget import Budget
 from dpreg.pipeline.domain import Ball, Box, Domain
 from dpreg.pipeline.laws import Law, certify, functional
@@ -82,6 +82,22 @@ class _Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         if checks.neighbours(self.neighbours) == "replace":  # otherwise how many there are is a secret
             checks.enough(X)
         return X, y, public_set(self.domain, (X.shape[1] or 1) if len(X.shape) == 2 else None)
+
+    def __str__(self) -> str:
+        return f"{self!r}\n{guarantee.text(self._statement)}" if hasattr(self, "ledger_") else repr(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """Add the privacy statement of a fitted model to what scikit-learn shows in notebooks."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if hasattr(self, "ledger_"):
+            bundle["text/plain"] = str(self)
+            if "text/html" in bundle:
+                bundle["text/html"] += guarantee.page(self._statement)
+        return bundle
+
+    @property
+    def _statement(self) -> dict[str, list[str]]:
+        return guarantee.statement(self.ledger_.spends, self.release_.domain)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what is taken."""

@@ -406,3 +406,17 @@ def test_frames_of_any_library_have_names(make, domain, y):
     steps = make_pipeline(FunctionTransformer(feature_names_out="one-to-one"), clone(bounds))
     steps.set_output(transform="pandas")
     assert steps.fit(frame, y)[-1].feature_names_in_.tolist() == ["a", "b", "c"]
+
+
+@both
+def test_a_fitted_model_prints_its_privacy_statement(make, domain, y):
+    model = make(domain, 0.5, random_state=5)
+    assert str(model) == repr(model)
+    assert "Privacy" not in model._repr_mimebundle_()["text/html"]
+    model.fit(X, y)
+    words, bundle = str(model), model._repr_mimebundle_()
+    for part in ("epsilon = 0.5, delta = 0", "one replaced record", "column 2: 100 to 300", "knows the seed"):
+        assert part in words
+    assert words == bundle["text/plain"]
+    assert "<dd>column 2: 100 to 300</dd>" in bundle["text/html"]
+    assert repr(clone(model)) == str(clone(model))

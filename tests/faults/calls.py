@@ -35,6 +35,7 @@ from dpreg.pipeline import (
     bounds,
     budget,
     domain,
+    guarantee,
     lattice,
     laws,
     logistic,
@@ -64,6 +65,8 @@ from lib.papers import attacked_fits, fang, park_welling, timing, zhang
 PACKAGES = ("dpreg", "lib")
 LATER = (
     "dpreg.audit",
+    "dpreg.__main__",
+    "dpreg.estimators.command",
     "lib.pages.plot",
     "lib.pages.peer",
 )  # being written; and drawing, where matplotlib says what it cannot draw
@@ -600,6 +603,10 @@ def estimators():
     chosen = {"X": rows, "y": y, "domain": box, "alpha": 1.0, "grid": (0.1, 1.0), "folds": 2}
     yield nonprivate.choose_penalty, chosen
     yield private.public_set, {"bounds": box, "d": 2}
+    yield guarantee.statement, {"spends": lambda: [spend()], "domain": box}
+    yield guarantee.bounds, {"domain": ball}
+    yield guarantee.text, {"parts": lambda: {"guarantee": ["all"]}}
+    yield guarantee.page, {"parts": lambda: {"guarantee": ["all"]}}
     yield records.table, {"X": rows}
     yield records.response, {"y": y}
     yield records.refuse, {"unknown": lambda: {}}
