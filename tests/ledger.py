@@ -9,3 +9,7 @@ def values(claim):
 
 def value(claim, name):
     return values(claim)[name]
+
+
+def tolerance(claim, name):
+    return claims.load()[claim].tolerances.get(name, 0.0)

@@ -1,14 +1,18 @@
 """Run the chapters and store their outputs, without pictures, in tests/reference/.
 
 Read the diff before committing it: these become the numbers that `pytest --nbval` expects.
+With `--records`, no chapter is run: what stored outputs show of the claims' records is written anew.
 """
 
+import re
 import sys
 from pathlib import Path
 
 import nbformat
+import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from lib.pages import claims, report
 from tools import chapters
 
 LEDGER = chapters.BOOK / "verdicts" / "ledger.md"
@@ -41,7 +45,29 @@ def store(page):
     print(f"stored {target(page).relative_to(chapters.ROOT)}")
 
 
+EVIDENCE = re.compile(r"^([A-Z0-9-]+) \([a-z, ]+\): ", re.M)
+SHOWN = re.compile(r"claims\.(box|settled|counts)\(.*\)|report\.table\(claims\.\w+\(.*\)\)")
+
+
+def records():
+    known = claims.load()
+    pd.set_option("display.max_columns", 20, "display.width", 80)  # as in a kernel
+    for path in sorted(chapters.REFERENCE.rglob("*.ipynb")):
+        notebook = nbformat.read(path, as_version=4)
+        for cell in (cell for cell in notebook.cells if cell.cell_type == "code"):
+            show = SHOWN.fullmatch(cell.source.strip())
+            for output in cell.outputs:
+                if "text" in output:
+                    output.text = EVIDENCE.sub(lambda found: f"{found[1]} ({known[found[1]].verdict}): ", output.text)
+                elif show and output.output_type == "execute_result":
+                    value = eval(cell.source, {"claims": claims, "report": report})
+                    output.data = {"text/html": value._repr_html_(), "text/plain": repr(value)}
+        nbformat.write(notebook, path)
+
+
 def main(arguments):
+    if arguments == ["--records"]:
+        return records()
     named = {Path(page).resolve() for page in arguments}
     wanted = named | {LEDGER} if named else set(chapters.chapters())  # the ledger's page shows the claims of all
     pages = [page for page in chapters.chapters() if page in wanted]

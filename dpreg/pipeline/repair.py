@@ -99,7 +99,7 @@ def lift(objective: Quadratic, law: Law, k: float = 1.0) -> Quadratic:
     An eigenvalue far above the noise keeps its place, unlike with a ridge. `level` is k times the root mean square
     eigenvalue of the noise on M. The solution minimises |M theta + v / 2|^2 + level^2 |theta|^2 over the positive
     eigenspace: with k = 1 the expected squared gradient once the noise is off again. What comes back is positive
-    definite, with no eigenvalue below 2 level.
+    definite, with no eigenvalue of D M D below 2 level.
 
     Parameters
     ----------

@@ -19,16 +19,25 @@ from lib.pages import report
 
 CLAIMS = Path(__file__).resolve().parents[2] / "book" / "verdicts" / "claims"
 
-Verdict = Literal["holds", "holds, but loose", "typo", "holds with a change", "fails", "cannot be checked"]
+Verdict = Literal[
+    "holds", "holds, but loose", "holds with a change", "not reproduced here", "false", "cannot be checked"
+]
 Outcome = Literal["reproduced", "in shape", "not reproduced"]
 Kind = Literal["definition", "theorem", "constant", "algorithm", "trend", "code"]
-PAPERS = {
+SOURCES = {
     "000": "Dandekar, Basu & Bressan (2018)",
     "001": "Zhang et al. (2012)",
+    "001 program": "Zhang et al., the program they published (2012)",
     "002": "Dandekar, Basu & Bressan (slides)",
     "003": "Park & Welling (2016)",
     "004": "Fang et al. (2019)",
 }
+HINGES = ("holds with a change", "not reproduced here", "cannot be checked")  # verdicts that say what would change them
+
+_PART = r"(?:Title|Abstract|Program|Slide \d+|Section (?:\d+(?:\.\d+)*|[IVX]+(?:\.[A-Z])?))"
+_NUMBERS = r"\d+(?:[a-d](?:-[a-d])?)?(?: (?:to|and) \d+)?"
+_ITEM = rf"(?:Definition|Lemma|Theorem|Algorithm|Table|Figs?\.|Eqs?\.|footnote|lines?) {_NUMBERS}|proof|summary"
+_PLACE = re.compile(rf"{_PART}(?:, (?:{_ITEM}))*(?:, on [^;]+)?")
 
 
 class LedgerError(AssertionError):
@@ -38,28 +47,35 @@ class LedgerError(AssertionError):
 @checked
 @dataclass(frozen=True)
 class Claim:
-    """One published claim and what became of it.
+    """One sentence of a paper, or one definition, equation, theorem or figure, and what became of it.
 
     Parameters
     ----------
     id : str
         Such as `FM-L5`; the evidence cell carries the tag `claim-fm-l5`.
-    paper, place : str
-        Number of the paper, and where in it.
+    source : str
+        A key of `SOURCES`: a paper, or its authors' program.
+    place : str
+        Where in it, such as "Section 7.2, Fig. 5, on FP" or "Section V.B, Eq. 12; Abstract"; no other record has it.
     kind : {"definition", "theorem", "constant", "algorithm", "trend", "code"}
     claim : str
         In our words.
-    verdict : {"holds", "holds, but loose", "typo", "holds with a change", "fails", "cannot be checked"}
+    verdict : {"holds", "holds, but loose", "holds with a change", "not reproduced here", "false", "cannot be checked"}
+        The ledger's page says what each means.
     truth : str
-        What is true instead, or why it holds.
+        What happened here, and why.
     chapter : str
         Path of the chapter below `book/`, without extension; the claim's file says it.
     test : str
         `file.py::function` below `tests/` that checks the numbers independently of the chapter.
     values : dict
         The numbers the evidence cell must find, by name.
-    tolerance : float
-        Largest absolute difference allowed for each number.
+    tolerances : dict
+        Largest absolute difference allowed for a number, by name; 0 where there is none.
+    wrong : dict
+        For some numbers, what a neighbouring method would give: the tolerance must not allow it.
+    hinges : str
+        What would change the verdict: an unstated choice, other data, the printed page.
     settings : dict
         Seed, repeats, neighbours: whatever the numbers depend on.
     figure : str
@@ -69,7 +85,7 @@ class Claim:
     """
 
     id: str
-    paper: str
+    source: str
     place: str
     kind: Kind
     claim: str
@@ -78,14 +94,16 @@ class Claim:
     chapter: str
     test: str
     values: dict[str, float | bool | str]
-    tolerance: float = 0.0
+    tolerances: dict[str, float] = field(default_factory=dict)
+    wrong: dict[str, float] = field(default_factory=dict)
+    hinges: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
     figure: str = ""
     outcome: Outcome | None = None
 
     def __post_init__(self) -> None:
         for name, value, allowed in (
-            ("paper", self.paper, tuple(PAPERS)),
+            ("source", self.source, tuple(SOURCES)),
             ("kind", self.kind, get_args(Kind)),
             ("verdict", self.verdict, get_args(Verdict)),
             ("outcome", self.outcome, get_args(Outcome) if self.figure else (None,)),
@@ -94,6 +112,12 @@ class Claim:
                 raise InputError(f"claim {self.id}: {name} is {value!r}, choose one of {', '.join(map(str, allowed))}")
         if not self.values:
             raise InputError(f"claim {self.id} has no values: give at least one number its cell must find")
+        if not all(_PLACE.fullmatch(part) for part in self.place.split("; ")):
+            raise InputError(f"claim {self.id}: place is {self.place!r}, give 'Section 7.2, Fig. 5, on one method'")
+        numbers = {name for name, value in self.values.items() if not isinstance(value, bool | str)}
+        for field_, given in (("tolerances", self.tolerances), ("wrong", self.wrong)):
+            for name in given.keys() - numbers:
+                raise InputError(f"claim {self.id}: {field_} has {name!r}, none of its numbers: give {sorted(numbers)}")
 
     @property
     def tag(self) -> str:
@@ -107,7 +131,7 @@ class Claim:
         return sorted(missing + extra) + [
             f"{name} is {report.number(found[name], 6)}, the ledger says {report.number(expected, 6)}"
             for name, expected in self.values.items()
-            if name in found and not _same(found[name], expected, self.tolerance)
+            if name in found and not _same(found[name], expected, self.tolerances.get(name, 0.0))
         ]
 
 
@@ -124,9 +148,10 @@ def load(path: Path = CLAIMS) -> dict[str, Claim]:
     Raises
     ------
     InputError
-        For an unknown field or word, or an id used twice.
+        For an unknown field or word, or an id or a place used twice.
     """
     claims: dict[str, Claim] = {}
+    places: dict[tuple[str, str], str] = {}
     for file in sorted(path.rglob("*.yml")):
         chapter = file.relative_to(path).with_suffix("").as_posix()
         for record in _records(file):
@@ -137,7 +162,9 @@ def load(path: Path = CLAIMS) -> dict[str, Claim]:
                 raise InputError(f"claim {name} in {file.name}: {error}") from error
             if claim.id in claims:
                 raise InputError(f"claim {claim.id} stands twice: give each an id of its own")
-            claims[claim.id] = claim
+            if twin := places.get((claim.source, claim.place)):
+                raise InputError(f"claims {twin} and {claim.id} have one place: judge a sentence once")
+            claims[claim.id], places[claim.source, claim.place] = claim, claim.id
     return claims
 
 
@@ -168,7 +195,7 @@ def check(claim_id: str, **found: Any) -> None:
         return
     if wrong:
         raise LedgerError(f"{claim_id}: " + "; ".join(wrong))
-    print(f"{claim_id} ({claim.verdict}): " + ", ".join(f"{k} = {report.number(v)}" for k, v in found.items()))
+    print(f"{claim_id} ({claim.verdict}): {report.line(**found)}")
 
 
 @checked
@@ -179,10 +206,10 @@ class Table:
         self.claims, self.link = claims, link
 
     def __repr__(self) -> str:
-        return "\n".join(f"{c.id} [{c.paper} {c.place}] {c.claim} -> {c.verdict}: {c.truth}" for c in self.claims)
+        return "\n".join(f"{c.id} [{c.source}: {c.place}] {c.claim} -> {c.verdict}: {c.truth}" for c in self.claims)
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in ("claim", "where", "it says", "verdict", "what is true"))
+        head = "".join(f"<th>{name}</th>" for name in ("claim", "where", "it says", "verdict", "what happened here"))
         return (
             f'<table class="ledger"><thead><tr>{head}</tr></thead><tbody>'
             + "".join(self._row(claim) for claim in self.claims)
@@ -193,12 +220,13 @@ class Table:
         name = html.escape(claim.id)
         page = f"../{claim.chapter}.html" if self.link else ""
         verdict = f'<span class="verdict {claim.verdict.replace(",", "").replace(" ", "-")}">{claim.verdict}</span>'
+        hinges = f'<span class="hinges">{html.escape(claim.hinges)}</span> ' if claim.hinges else ""
         cells = (
             f'<a href="{page}#{html.escape(claim.tag)}">{name}</a>',
-            f"{claim.paper}, {html.escape(claim.place)}",
+            f"{claim.source}, {html.escape(claim.place)}",
             html.escape(claim.claim),
             verdict,
-            f'{html.escape(claim.truth)} <code class="test">{html.escape(claim.test)}</code>',
+            f'{html.escape(claim.truth)} {hinges}<code class="test">{html.escape(claim.test)}</code>',
         )
         return f'<tr id="{name.lower()}">' + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 
@@ -239,35 +267,43 @@ def outcomes(chapter: str) -> pd.DataFrame:
 
 
 @checked
-def settled(paper: str) -> Table:
-    """Return the claims of one paper in the order of its sections, each linked to its cell.
+def settled(source: str) -> Table:
+    """Return the claims of one source in the order of its sections, each linked to its cell.
 
     Parameters
     ----------
-    paper : str
-        Its number, such as "001".
+    source : str
+        A key of `SOURCES`, such as "001".
     """
-    if paper not in PAPERS:
-        raise InputError(f"paper is {paper!r}: choose one of {', '.join(PAPERS)}")
-    claims = [claim for claim in load().values() if claim.paper == paper]
+    if source not in SOURCES:
+        raise InputError(f"source is {source!r}: choose one of {', '.join(SOURCES)}")
+    claims = [claim for claim in load().values() if claim.source == source]
     return Table(sorted(claims, key=lambda claim: _position(claim.place)), link=True)
 
 
 def counts() -> pd.DataFrame:
-    """Return how many claims of each paper have each verdict."""
+    """Return how many claims of each source have each verdict."""
     verdicts = get_args(Verdict)
-    papers = [paper for paper in PAPERS if any(claim.paper == paper for claim in load().values())]
+    sources = [source for source in SOURCES if any(claim.source == source for claim in load().values())]
     rows = [
-        [paper, *(sum(c.paper == paper and c.verdict == verdict for c in load().values()) for verdict in verdicts)]
-        for paper in papers
+        [source, *(sum(c.source == source and c.verdict == verdict for c in load().values()) for verdict in verdicts)]
+        for source in sources
     ]
-    return pd.DataFrame(rows, columns=["paper", *verdicts])
+    return pd.DataFrame(rows, columns=["source", *verdicts])
 
 
 def _position(place: str) -> list[int]:
     """Return the first section or slide a place names, as numbers to sort by; an abstract comes first."""
-    found = re.search(r"(?:Sections?|slides?) (\d+(?:\.\d+)*)", place, re.IGNORECASE)
-    return [int(part) for part in found[1].split(".")] if found else [0]
+    found = re.match(r"(?:Section|Slide) ([\dIVX]+)((?:\.\w+)*)", place)
+    if not found:
+        return [0]
+    first = int(found[1]) if found[1].isdigit() else _roman(found[1])
+    return [first, *(int(part) if part.isdigit() else ord(part) - 64 for part in found[2].split(".")[1:])]
+
+
+def _roman(numeral: str) -> int:
+    values = [{"I": 1, "V": 5, "X": 10}[letter] for letter in numeral]
+    return sum(-value if value < max(values[k:]) else value for k, value in enumerate(values))
 
 
 def _number(figure: str) -> list[int]:

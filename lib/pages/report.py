@@ -65,6 +65,17 @@ def table(frame: pd.DataFrame, digits: int = 4) -> pd.DataFrame:
     return text.set_index(text.columns[0]).rename_axis(index=None, columns=text.columns[0])
 
 
+def line(**found: Any) -> str:
+    """Return named numbers in one line, each as `number` prints it.
+
+    Examples
+    --------
+    >>> line(printed=8.0, tight=1 / 3)
+    'printed = 8, tight = 0.3333'
+    """
+    return ", ".join(f"{name} = {number(value)}" for name, value in found.items())
+
+
 @checked
 def turned(frame: pd.DataFrame, corner: str, digits: int = 3) -> pd.DataFrame:
     """Return the frame as `table` shows it, turned: its first column goes across, and each of the others is a row.

@@ -288,7 +288,7 @@ def test_claim_prints_the_numbers_of_its_record(claim):
             assert found[name] == report.number(value), f"{claim.id}: {name}"
         else:
             rounding = 0.5001 * 10.0 ** -decimals(found[name])
-            assert abs(float(found[name]) - value) <= claim.tolerance + rounding, f"{claim.id}: {name}"
+            assert abs(float(found[name]) - value) <= claim.tolerances.get(name, 0) + rounding, f"{claim.id}: {name}"
 
 
 def decimals(number):

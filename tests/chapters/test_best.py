@@ -8,7 +8,7 @@ import pytest
 from scipy import integrate, optimize
 
 from dpreg.mechanisms import best_scales
-from dpreg.mechanisms.wishart import balanced, difference, largest_change
+from dpreg.mechanisms.wishart import WishartDifference, balanced, difference, largest_change
 from dpreg.pipeline import repair
 from dpreg.pipeline.laws import certify, functional
 from dpreg.pipeline.objective import Quadratic, linear
@@ -16,6 +16,7 @@ from dpreg.pipeline.release import perturb
 from dpreg.pipeline.solve import minimise
 from lib.data.census import census
 from lib.data.datasets import wine
+from lib.pages import claims
 
 
 @pytest.fixture(scope="module")
@@ -151,3 +152,34 @@ def test_quadratic_in_u_is_the_norm():
         assert np.abs(np.linalg.eigvalsh(E)).sum() == pytest.approx(4 * math.sqrt(U * H))
     best = -optimize.minimize_scalar(lambda u: -(u**2) * (1 - u) ** 2, bounds=(0, 1), method="bounded").fun
     assert 4 * math.sqrt(best) == pytest.approx(1.0)
+
+
+def test_a_lifted_loss_is_convex(heads):
+    """The printed noise on all entries: as a rule indefinite as it comes, and never once it is lifted."""
+    box, table = heads
+    f, law = linear(*as_records(box, table), box), functional(box, 0.1, sensitivity="printed", convention="copied")
+    noisy = perturb(f, law, 21, draws=(300,))
+    raw = (np.linalg.eigvalsh(noisy.symmetric)[:, 0] > 0).mean()
+    lifted = (np.linalg.eigvalsh(repair.lift(noisy, law).symmetric)[:, 0] > 0).mean()
+    assert claims.load()["RR-CALL"].differences({"raw_as_a_rule": bool(raw > 0.5), "lifted": lifted}) == []
+
+
+@pytest.mark.parametrize("public", [True, False])
+def test_mean_square_of_the_noise(public):
+    """E E^2 = phi^2 I, and (p - 1)/(p + 1) of it in the first entry if the count is public."""
+    p, draws = 3, 40_000
+    law = WishartDifference(np.ones(p + 1), 1.0, public)
+    noise = perturb(Quadratic(np.zeros((p, p)), np.zeros(p), np.array(0.0)), law, 1, draws=(draws,)).M
+    found = (noise @ noise).mean(axis=0) / float(law.level) ** 2
+    expected = np.diag([(p - 1) / (p + 1) if public else 1.0, 1.0, 1.0])
+    np.testing.assert_allclose(found, expected, atol=0.03)  # five standard errors and more
+    mean = np.trace(found) / p
+    assert mean == pytest.approx(1 - 2 / (p * (p + 1)) if public else 1.0, abs=0.02)
+
+
+def test_no_weighted_eigenvalue_is_below_twice_the_level():
+    """Of D M D; of M itself only if no weight is above one."""
+    f, law = Quadratic(np.diag([4.0, -1.0]), np.array([-4.0, 5.0]), np.array(0.0)), WishartDifference([1, 3, 3], 1.0)
+    lifted = repair.lift(f, law).M
+    least = 2 * float(law.level) * (1 - 1e-12)
+    assert np.linalg.eigvalsh(lifted * 9)[0] >= least > np.linalg.eigvalsh(lifted)[0]

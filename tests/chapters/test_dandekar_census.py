@@ -110,7 +110,7 @@ def share_error(values, measure):
 
 def agrees(claim, name, own, deviation):
     record = claims.load()[claim]
-    recorded = record.tolerance / 4  # the tolerance is four standard errors of the chapter's own run
+    recorded = record.tolerances.get(name, 0) / 4  # the tolerance is four standard errors of the chapter's own run
     assert abs(own - record.values[name]) <= 4 * math.hypot(deviation, recorded)
 
 

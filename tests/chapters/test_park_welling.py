@@ -9,8 +9,7 @@ from scipy import optimize, stats
 
 from dpreg import accounting
 from dpreg.mechanisms import irls
-from lib.pages import claims
-from tests.ledger import value
+from tests.ledger import tolerance, value
 from tests.lib.papers import BALL, CAP, DELTA, EPSILON, HALF, SIGMA, D, J
 
 pytestmark = pytest.mark.filterwarnings("ignore::dpreg.checks.BrokenGuaranteeWarning")
@@ -18,7 +17,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::dpreg.checks.BrokenGuaranteeWar
 
 def agrees(claim, name, own, deviation):
     """Four standard errors of both runs: the tolerance of the claim is four of the chapter's."""
-    assert abs(own - value(claim, name)) <= 4 * math.hypot(deviation, claims.load()[claim].tolerance / 4)
+    assert abs(own - value(claim, name)) <= 4 * math.hypot(deviation, tolerance(claim, name) / 4)
 
 
 # --- a simulation of its own
@@ -139,7 +138,7 @@ def test_dp_irls_is_worse_than_zero_for_few_records():
         count = sum(lost("lap", BASIC, n, rng)[1] for _ in range(60))
         share = value("IR-HINDERS", name)
         # With a share at the edge of the tolerance, so many exceptions have a chance below 1e-3.
-        assert abs(count - 60 * share) <= stats.binom.isf(1e-3, 60, claims.load()["IR-HINDERS"].tolerance)
+        assert abs(count - 60 * share) <= stats.binom.isf(1e-3, 60, tolerance("IR-HINDERS", name))
 
 
 @pytest.mark.parametrize(

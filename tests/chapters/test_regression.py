@@ -204,10 +204,9 @@ def test_a_weight_of_one_over_n_on_the_mean_is_one_on_the_sum(wine):
 
 
 def test_least_squares_is_not_robust():
-    claim = values("RR-MEST")
     before, after = [1, 2, 3, 4, 5], [1, 2, 3, 4, 1005]
-    assert Fraction(sum(after) - sum(before), 5) == claim["least_squares"]
-    assert sorted(after)[2] - sorted(before)[2] == claim["absolute"]
+    assert Fraction(sum(after) - sum(before), 5) == 200
+    assert sorted(after)[2] - sorted(before)[2] == 0
 
 
 def test_convexity_gap():

@@ -120,7 +120,7 @@ def middle(values):
 
 def agrees(claim, name, own, deviation):
     record = claims.load()[claim]
-    assert abs(own - record.values[name]) <= 4 * math.hypot(deviation, record.tolerance / 4)
+    assert abs(own - record.values[name]) <= 4 * math.hypot(deviation, record.tolerances.get(name, 0) / 4)
 
 
 def ratio(one, other):

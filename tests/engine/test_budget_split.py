@@ -20,10 +20,9 @@ from dpreg.pipeline.laws import Scales, certify, functional, unit_scales
 from dpreg.pipeline.objective import SQUARED, TAYLOR, Loss, Quadratic, linear, logistic
 from dpreg.pipeline.release import perturb, release
 from dpreg.pipeline.solve import minimise
-from lib.pages.claims import load
 from tests.engine.quadratics import LINE, ROWS
 from tests.engine.spaces import cube
-from tests.ledger import value
+from tests.ledger import tolerance, value
 
 LOSSES = {"linear": SQUARED, "logistic": TAYLOR}
 SPLITS = ("printed", "proportional", "variance", "l1", 0.3)
@@ -31,7 +30,7 @@ PROPERTY = settings(deadline=None, derandomize=True, max_examples=30)
 
 
 def close(claim, name, found):
-    assert found == pytest.approx(value(claim, name), abs=load()[claim].tolerance + 1e-12)
+    assert found == pytest.approx(value(claim, name), abs=tolerance(claim, name) + 1e-12)
 
 
 def objective(loss, domain, n=60, seed=0):

@@ -20,9 +20,8 @@ from dpreg.pipeline.objective import logistic as quadratic
 from dpreg.pipeline.release import perturb
 from dpreg.pipeline.solve import minimise
 from dpreg.pipeline.surrogates import chebyshev, even, remainder
-from lib.pages.claims import load
 from tests.engine.labelled import LINE, exact_loss, records, sigmoid, space, unit
-from tests.ledger import values
+from tests.ledger import tolerance, values
 
 X3, Y3 = np.array([[-0.5], [0.0], [1.0]]), np.array([1.0, 0.0, 1.0])  # 001's Figure 3
 
@@ -128,7 +127,7 @@ def test_more_records_do_not_close_the_gap():
     # theta = -v/(2M), M = n/8, v = -0.4 n; noise of scale 1 on both, n = 10^6
     n, slope = 1e6, 0.9 * (sigmoid(1.6) - 1) + 0.1 * sigmoid(1.6)
     deviation = math.sqrt(2) * math.hypot(4 / n, 0.4 * 32 / n)
-    assert 4 * abs(slope) * deviation < load()["FM-CONVERGE"].tolerance
+    assert 4 * abs(slope) * deviation < tolerance("FM-CONVERGE", "gap")
 
 
 def test_figure_three():

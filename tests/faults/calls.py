@@ -244,7 +244,7 @@ def coded():
 
 
 def claim():
-    return claims.Claim("X-1", "001", "", "code", "", "fails", "", "a/b", "", {"a": 1})
+    return claims.Claim("X-1", "001", "Abstract", "code", "", "holds", "", "a/b", "", {"a": 1})
 
 
 def paid():
@@ -662,17 +662,18 @@ def library():
     yield ipums_files.codebook, {"file": lambda: Path(nowhere())}
     yield ipums_files.meanings, {"labels": lambda: {"SEX": [("1", "Male")]}, "name": "SEX", "file": "US.xml"}
     yield ipums_synthetic.write, {"folder": lambda: scratch(), "country": "US", "n": 3}
-    fields = {"id": "X-1", "paper": "001", "place": "", "kind": "code", "claim": "", "verdict": "fails", "truth": ""}
-    yield claims.Claim, {**fields, "chapter": "a/b", "test": "", "values": lambda: {"a": 1}}
+    fields = {"id": "X-1", "source": "001", "place": "Abstract", "kind": "code", "claim": "", "verdict": "holds"}
+    yield claims.Claim, {**fields, "truth": "", "chapter": "a/b", "test": "", "values": lambda: {"a": 1}}
     yield claims.Claim.differences, {"self": claim, "found": lambda: {"a": 1}}
     yield claims.load, {}
     yield claims.check, {"claim_id": "FM-D", "found": lambda: {"printed": 8, "tight": 4}}
     yield claims.Table, {"claims": lambda: [claim()]}
     yield claims.box, {"chapter": "mechanisms/linear"}
     yield claims.outcomes, {"chapter": "mechanisms/linear"}
-    yield claims.settled, {"paper": "001"}
+    yield claims.settled, {"source": "001"}
     yield claims.counts, {}
     yield report.number, {"value": 1.0}
+    yield report.line, {"found": lambda: {"a": 1.0}}
     finding = Finding("black box", "fit", "a pair", "an event", 1.0, 2.0, 0.95, 40, 39, 0)
     yield report.audit, {"found": lambda: Report((finding,), 1, 0.0)}
     yield report.table, {"frame": results}

@@ -188,7 +188,7 @@ def run(method, domain=BOX):
 
 FRAME = pd.DataFrame({"method": "m", "epsilon": [1.0, 1.0], "metric": "mse", "median": [1.0, 2.0], "value": 1.0})
 CLAIM = {
-    "id": "X", "paper": "001", "place": "", "kind": "code", "claim": "", "verdict": "fails", "truth": "",
+    "id": "X", "source": "001", "place": "Abstract", "kind": "code", "claim": "", "verdict": "holds", "truth": "",
     "chapter": "", "test": "", "values": {"a": 1},
 }  # fmt: skip
 
@@ -608,12 +608,15 @@ CASES = {
     "report.pivot": [("choose one metric", lambda: report.pivot(FRAME))],
     "plot.drawn": [("points is 1: give", lambda: plot.drawn(plot.figure()[1][0], points=1))],
     "plot.numbers": [("points is 1: give", lambda: plot.numbers(plot.figure()[1][0], points=1))],
-    "claims.settled": [("paper is '007': choose", lambda: claims.settled("007"))],
+    "claims.settled": [("source is '007': choose", lambda: claims.settled("007"))],
     "claims.Claim": [
-        ("paper is '9': choose|paper is '9', choose", lambda: claims.Claim(**CLAIM | {"paper": "9"})),
+        ("source is '9', choose", lambda: claims.Claim(**CLAIM | {"source": "9"})),
         ("kind is 'x': choose", lambda: claims.Claim(**CLAIM | {"kind": "x"})),
         ("verdict is 'x': choose", lambda: claims.Claim(**CLAIM | {"verdict": "x"})),
         ("no values: give", lambda: claims.Claim(**CLAIM | {"values": {}})),
+        ("place is 'Sec. 1', give", lambda: claims.Claim(**CLAIM | {"place": "Sec. 1"})),
+        ("tolerances has 'b', none of its numbers: give", lambda: claims.Claim(**CLAIM | {"tolerances": {"b": 1.0}})),
+        ("wrong has 'b', none of its numbers: give", lambda: claims.Claim(**CLAIM | {"wrong": {"b": 1.0}})),
     ],
     "claims.check": [("no claim 'NO-1': add it", lambda: claims.check("NO-1", x=1))],
     "claims.outcomes": [("no claim names the chapter 'no/where': check", lambda: claims.outcomes("no/where"))],
@@ -720,6 +723,7 @@ EXEMPT = {
     "claims.load": "test_ledger, which writes bad files",
     "claims.Table": "holds Claims, which are checked",
     "claims.counts": "no arguments",
+    "report.line": "hands each number to report.number",
 }
 
 for info in pkgutil.iter_modules([str(Path(__file__).parent)]):  # the rest, one file per module

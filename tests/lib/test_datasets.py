@@ -205,8 +205,7 @@ def test_lemma_needs_a_bounded_response():
     x = np.ones(d)
     same_square = np.outer(x, x) - np.outer(-x, -x)
     moved = np.abs(same_square).sum() + np.abs(-2 * top * x - 2 * top * x).sum()
-    same_as_ledger("RR-YBOUND", printed=2 * (d + 1) ** 2, moved=moved)
-    assert moved == 4 * d * top
+    assert moved == 4 * d * top > 2 * (d + 1) ** 2
 
 
 # --- exercises
