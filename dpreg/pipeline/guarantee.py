@@ -12,8 +12,8 @@ from dpreg.arguments import checked
 from dpreg.pipeline.domain import Ball, Box, Domain
 
 STEPS = {
-    "replace": "data sets that differ in one replaced record; how many records there are is public",
-    "add_remove": "data sets that differ in one record, added or removed",
+    "replace": "for data sets that differ in one replaced record; their number is public",
+    "add_remove": "for data sets that differ in one record, added or removed",
 }
 ALWAYS = (
     "other releases from the same records: what they cost adds up",
@@ -41,7 +41,8 @@ def statement(spends: Sequence[Any], domain: Domain | None = None) -> dict[str, 
     ['nothing was released']
     """
     relations = sorted({spend.neighbours for spend in spends})
-    parts = {"guarantee": [f"{_total(spends)}, for {STEPS[one]}" for one in relations] or ["nothing was released"]}
+    total = [_total(spends)] if spends else ["nothing was released"]
+    parts = {"guarantee": [*total, *(STEPS[one] for one in relations)]}
     parts["released"] = [
         f"{spend.released}, {spend.mechanism} noise ({spend.noise or 'not drawn'})" for spend in spends
     ]
