@@ -311,8 +311,8 @@ def rows(X: Any, y: Any, d: int | None = None, *, least: int = 0) -> tuple[NDArr
 
 def enough(X: Any, least: int = 2) -> None:
     """Raise `InputError` if there are fewer records."""
-    n = X.shape[0] if getattr(X, "shape", ()) else len(X if hasattr(X, "__len__") else np.asarray(X))
-    if n < least:
+    shape = X.shape if hasattr(X, "shape") else (len(X),) if hasattr(X, "__len__") else np.shape(X)
+    if shape and (n := shape[0]) < least:  # what has no length is refused where it is read
         raise InputError(f"there are {n} records (n_samples = {n}): give at least {least}")
 
 

@@ -55,6 +55,7 @@ class _Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         assert domain is not None  # the objective was built with it
         penalty = NONE if self.penalty is None else self.penalty
         checks.instance(penalty, Penalty, "penalty")
+        free = not checks.flag(self.penalise_intercept, "penalise_intercept") and domain.intercept
         own, known = self.mechanism, {"wishart": difference, "laplace": functional}
         make: Any = own if callable(own) else known[checks.choice(own, tuple(known), "mechanism")]
         epsilon = checks.budget(self.epsilon)
@@ -67,7 +68,6 @@ class _Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
             f, law, self.random_state, neighbours=self.neighbours, budget=budget, sampler=self.sampler
         )
         self.ledger_ = self.release_.ledger
-        free = domain.intercept and not checks.flag(self.penalise_intercept, "penalise_intercept")
         return solve.minimise(repair.lift(self.release_.objective, law), penalty, free=free)
 
     def _rows(self, X: Any, y: Any, unknown: dict[str, Any]) -> tuple[Any, Any, Domain]:

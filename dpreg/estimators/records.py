@@ -53,7 +53,9 @@ def response(y: Any) -> Any:
     >>> response([1.0, 2.0])
     [1.0, 2.0]
     """
-    shape: tuple[int, ...] = getattr(y, "shape", ())
+    shape: tuple[int, ...] = np.shape(y) if np.isscalar(y) else getattr(y, "shape", (1,))
+    if not shape:
+        raise InputError("y has shape (): give one response for each record")
     if len(shape) == 2 and shape[1] > 1:
         raise InputError(f"y has shape {shape}: give one response, and fit a model with its own epsilon for each")
     if len(shape) != 2 or stream.lazy(y):
@@ -120,7 +122,8 @@ def labels(y: Any, classes: Any, domain: Domain) -> tuple[Any, NDArray[Any]]:
 
 def _pair(classes: Any) -> NDArray[Any]:
     """Return two labels in the order that scikit-learn has them in."""
-    two = np.array(list(classes)) if isinstance(classes, list | tuple | np.ndarray) else np.empty(0)
+    given = classes.tolist() if isinstance(classes, np.ndarray) else classes
+    two = np.array(list(given)) if isinstance(given, list | tuple) else np.empty(0)
     usable = two.ndim == 1 and (two.dtype.kind in "biUS" or (two.dtype.kind == "f" and np.isfinite(two).all()))
     if not usable or len(two := np.unique(two)) != 2:
         raise InputError(

@@ -9,6 +9,7 @@ from typing import Any
 
 from dpreg import noise
 from dpreg.arguments import checked
+from dpreg.checks import InputError
 from dpreg.pipeline.domain import Ball, Box, Domain
 
 STEPS = {
@@ -40,6 +41,9 @@ def statement(spends: Sequence[Any], domain: Domain | None = None) -> dict[str, 
     >>> statement([])["guarantee"]
     ['nothing was released']
     """
+    for spend in spends:
+        if not hasattr(spend, "neighbours"):
+            raise InputError(f"an entry of spends is of type {type(spend).__name__}: give those of a ledger")
     relations = sorted({spend.neighbours for spend in spends})
     total = [_total(spends)] if spends else ["nothing was released"]
     parts = {"guarantee": [*total, *(STEPS[one] for one in relations)]}

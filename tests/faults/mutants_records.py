@@ -33,8 +33,8 @@ MUTANTS = {
     ),
     "a free intercept: penalised all the same": (
         "dpreg.estimators.private._Private._minimise",
-        "domain.intercept and not checks.flag",
-        "domain.intercept and checks.flag",
+        "free = not checks.flag",
+        "free = checks.flag",
         "test_private.py -k intercept",
     ),
     "the largest slide: too few are solved": (
