@@ -58,8 +58,8 @@ class Plan:
 
     >>> import dataclasses
     >>> plan = pure(Ball([0.0], 1.0, (-1.0, 1.0)), 0.5, cap=10.0)
-    >>> round(plan.ledger.epsilon, 12), round(dataclasses.replace(plan, cap=100.0).ledger.epsilon, 12)
-    (0.5, 5.0)
+    >>> round(plan.ledger.epsilon, 12), round(dataclasses.replace(plan, cap=100.0).ledger.epsilon, 12), plan.exposure
+    (0.5, 5.0, 0.0)
     """
 
     domain: Domain
@@ -86,6 +86,18 @@ class Plan:
             entry = f"weighted {moment} moment", law.name, self.neighbours, norm, change, law.unit
             spends.append(Spend(*entry, *cost, caveat))
         return Ledger(tuple(spends) * self.iterations)
+
+    @property
+    def exposure(self) -> float:
+        """Delta of all one-sided Wishart steps together: 1 - exp(-J epsilon'), zero for other noise.
+
+        So likely at most is an output that is impossible under a neighbour. The ledger adds these steps up instead.
+        """
+        if not isinstance(self.second, Wishart):
+            return 0.0
+        change = self.second.change(sensitivities(self.domain, self.cap, self.neighbours), "second")[1]
+        one = self.second.price(change, self.domain.p, self.neighbours)[1]
+        return -math.expm1(self.iterations * math.log1p(-one)) if one else 1.0
 
 
 @checked

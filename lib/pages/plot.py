@@ -46,11 +46,20 @@ STYLE: Any = {
 }
 
 
-def figure(columns: int = 1, *, height: float = 4.2, share_y: bool = False) -> tuple[Figure, Sequence[Axes]]:
-    """Return a figure in the book's style and its axes, side by side.
+def figure(columns: int = 1, rows: int = 1, *, height: float = 4.2, share_y: bool = False) -> tuple[Figure, list[Axes]]:
+    """Return a figure in the book's style and its axes, row by row.
 
     From here on matplotlib has its own defaults and this style, whatever a matplotlibrc says: a notebook draws when a
     cell ends, and legends and lines are made after this call.
+
+    Parameters
+    ----------
+    columns, rows : int
+        Of panels.
+    height : float
+        In inches.
+    share_y : bool
+        One vertical axis for all panels.
 
     Examples
     --------
@@ -61,8 +70,8 @@ def figure(columns: int = 1, *, height: float = 4.2, share_y: bool = False) -> t
     # Not rc_context: a notebook's backend turns interactive with the first figure, the context would undo that when it
     # ends, and every later figure would stay unseen.
     plt.style.use(["default", STYLE])
-    fig, axes = plt.subplots(1, columns, figsize=(7.0, height), layout="constrained", squeeze=False, sharey=share_y)
-    return fig, list(axes[0])
+    fig, axes = plt.subplots(rows, columns, figsize=(7.0, height), layout="constrained", squeeze=False, sharey=share_y)
+    return fig, list(axes.flat)
 
 
 def style(index: int) -> dict[str, Any]:
@@ -159,7 +168,7 @@ def panels(
     log: bool = True,
     **settings: Any,
 ) -> None:
-    """Draw a panel for each summary, by `series`, with its name above; only the left one has the vertical label.
+    """Draw a panel for each summary, by `series`, with its name above; only those on the left have a vertical label.
 
     Further keywords, such as `ylabel` and `ylim`, are set on every panel, as matplotlib's `Axes.set` takes them.
 
@@ -187,8 +196,8 @@ def panels(
         if x == "epsilon":
             axis.set(xscale="log", xlabel=r"$\varepsilon$")
         axis.set(title=title, **settings)
-    for axis in axes[1:]:
-        axis.set_ylabel("")
+        if (place := axis.get_subplotspec()) and not place.is_first_col():
+            axis.set_ylabel("")
 
 
 def curves(axes: Axes, x: object, series: dict[str, object], *, xlabel: str, ylabel: str) -> None:

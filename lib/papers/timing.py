@@ -9,6 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import lstsq
 from sklearn.linear_model import LogisticRegression
 
 from dpreg import checks, noise
@@ -146,6 +147,23 @@ def newton(name: str = "no privacy") -> RowMethod:
         pairs = partition.training_rows()
         labels = partition.domain.response[1]
         return np.array([[logistic.fit(partition.domain.scale(X, y)[0], y == labels)] for X, y in pairs])
+
+    return RowMethod(name, fit, private=False)
+
+
+@checked
+def orthogonal(name: str = "least squares by QR") -> RowMethod:
+    """Return least squares from the rows, by an orthogonal decomposition with pivoting, as Matlab's backslash does it.
+
+    Examples
+    --------
+    >>> orthogonal().private
+    False
+    """
+
+    def fit(partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
+        scaled = (partition.domain.scale(X, y) for X, y in partition.training_rows())
+        return np.array([[lstsq(Z, t, lapack_driver="gelsy")[0]] for Z, t in scaled])
 
     return RowMethod(name, fit, private=False)
 

@@ -92,12 +92,12 @@ def ratio(one, other):
     return share, share * math.hypot(one[1], other[1])
 
 
-def equal_rho():
-    """The rho whose best Renyi order gives (0.9, 1e-5): the usual conversion, minimised by scipy."""
+def equal_rho(delta=DELTA):
+    """The rho whose best Renyi order gives (0.9, delta): the usual conversion, minimised by scipy."""
 
     def epsilon(rho):
         def at(a):
-            return rho * a + math.log1p(-1 / a) - (math.log(DELTA) + math.log(a)) / (a - 1)
+            return rho * a + math.log1p(-1 / a) - (math.log(delta) + math.log(a)) / (a - 1)
 
         return optimize.minimize_scalar(at, bounds=(1.01, 1e4), method="bounded", options={"xatol": 1e-10}).fun
 
@@ -117,6 +117,8 @@ def test_gaps_are_ratios_of_steps():
     )
     rng = np.random.default_rng(11)
     lap = records("lap", STEP, (4000, 8000), rng)
+    equally = math.sqrt(equal_rho() / J) / share
+    assert value("IR-FIG1-ADV", "equal") == pytest.approx(equally, abs=0.005)
     for claim, step, sizes in (("IR-FIG1", BASIC, (20_000, 40_000)), ("IR-FIG1-ADV", share, (32_000, 64_000))):
         assert value(claim, "gap") == pytest.approx(STEP / step, rel=1e-3)
         agrees(claim, "gap", *ratio(records("lap", step, sizes, rng), lap))
@@ -162,16 +164,26 @@ def test_copies_and_smaller_steps_cancel(make, turns):
     assert value("IR-FIG1-J", f"J{turns}") == 1
 
 
+def test_map_of_equal_privacy():
+    """Records of the concentrated variant over those of the basic one, at other J and delta, and where it is ahead."""
+    rho = equal_rho()
+    for name, turns, allowed in (
+        ("predicted", J, rho),
+        ("J10", 10, rho),
+        ("J20", 20, rho),
+        ("loose", J, equal_rho(1e-3)),
+    ):
+        basic, concentrated = EPSILON / (2 * turns), math.sqrt(allowed / turns)
+        assert value("IR-FIG1", name) == pytest.approx(basic / concentrated, abs=0.001)
+    assert value("IR-FIG1", "ahead_from") == math.floor(EPSILON**2 / (4 * rho)) + 1
+    assert value("IR-FIG1", "overdrawn") == pytest.approx(math.sqrt(EPSILON / rho), rel=1e-3)
+
+
 @pytest.mark.slow
 def test_at_equal_privacy_concentrated_steps_are_smaller():
-    rho, rng = equal_rho(), np.random.default_rng(14)
-    step = math.sqrt(rho / J)
-    assert value("IR-FIG1-SAME", "predicted") == pytest.approx(BASIC / step, rel=1e-3)
-    assert value("IR-FIG1-SAME", "ahead_from") == math.floor(EPSILON**2 / (4 * rho)) + 1
-    drawn = math.sqrt(EPSILON / J) / step
-    assert value("IR-FIG1-SAME", "overdrawn") == pytest.approx(drawn, rel=1e-3)
-    both = [records("lap", e, (20_000, 50_000), rng, 80) for e in (step, BASIC)]
-    agrees("IR-FIG1-SAME", "measured", *ratio(*both))
+    rng = np.random.default_rng(14)
+    both = [records("lap", e, (20_000, 50_000), rng, 80) for e in (math.sqrt(equal_rho() / J), BASIC)]
+    agrees("IR-FIG1", "measured", *ratio(*both))
 
 
 @pytest.mark.slow
@@ -188,7 +200,7 @@ def test_private_repair_needs_less_data():
 def test_pure_repair_needs_more_data():
     rng = np.random.default_rng(16)
     both = records("difference", BASIC, (32_000, 64_000), rng), records("lap", BASIC, (20_000, 40_000), rng)
-    agrees("IR-PURE", "difference", *ratio(*both))
+    agrees("IR-ACCURATE", "pure", *ratio(*both))
 
 
 @pytest.mark.slow

@@ -26,4 +26,4 @@ CASES = {
     ],
 }
 
-EXEMPT = {"timing.newton": "a name"}
+EXEMPT = {"timing.newton": "a name", "timing.orthogonal": "a name"}

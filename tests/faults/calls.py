@@ -696,6 +696,7 @@ def library():
     yield timing.fit_times, {**{k: SWEEP[k] for k in ("methods", "X", "y", "domain")}, "runs": 1}
     yield timing.scikit_learn, {"solver": "lbfgs"}
     yield timing.newton, {}
+    yield timing.orthogonal, {}
     yield timing.passes, {"X": rows, "y": labels, "domain": label_box}
     yield zhang.published, {"data": lambda: people()}
     yield zhang.variants, {"data": lambda: people()}

@@ -1,6 +1,12 @@
 """Faults in irls, irls_moments and chi_square, and the tests that must notice."""
 
 MUTANTS = {
+    "exposure of one iteration": (
+        "dpreg.mechanisms.irls.Plan.exposure",
+        "self.iterations * math.log1p(-one)",
+        "math.log1p(-one)",
+        "test_irls.py -k exposure",
+    ),
     "weights not capped": (
         "dpreg.mechanisms.irls_moments.moments",
         "np.maximum(size, floor, out=size)",

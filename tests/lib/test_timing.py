@@ -60,6 +60,12 @@ def test_solvers_agree(solver):
     assert worst <= float(logistic.loss_at(ours, Z, (t > 0).astype(float))) + 1e-5
 
 
+def test_least_squares_by_qr_is_that_of_the_moments():
+    found = timing.orthogonal().fit(partition(), np.array([1.0]), np.random.default_rng(0))[0, 0]
+    Z, t = FIVE_BOX.scale(FIVE.X[1:], FIVE.y[1:])
+    np.testing.assert_allclose(found, np.linalg.solve(Z.T @ Z, Z.T @ t), rtol=1e-8)
+
+
 def partition():
     labels = np.zeros(FIVE.n, np.int16)
     labels[1:] = 1  # one record is held out: it moves nothing here
