@@ -59,7 +59,7 @@ from lib.data import (
     ipums_files,
     ipums_synthetic,
 )
-from lib.pages import claims, report
+from lib.pages import claims, report, verdicts
 from lib.papers import attacked_fits, fang, park_welling, timing, zhang
 
 PACKAGES = ("dpreg", "lib")
@@ -325,6 +325,8 @@ def pipeline():
     yield budget.Ledger, {"spends": lambda: (spend(),)}
     yield budget.Ledger.drawn, {"self": ledger, "origin": "seed"}
     yield budget.Ledger.to_frame, {"self": ledger}
+    yield budget.Ledger.to_json, {"self": ledger}
+    yield budget.Ledger.from_json, {"text": lambda: ledger().to_json()}
     yield budget.Budget, {"epsilon": 1.0}
     yield budget.Budget.charge, {"self": lambda: budget.Budget(1.0), "spend": spend}
     yield budget.charge, {"budgets": lambda: [budget.Budget(1.0)], "ledger": ledger}
@@ -670,8 +672,15 @@ def library():
     yield claims.Table, {"claims": lambda: [claim()]}
     yield claims.box, {"chapter": "mechanisms/linear"}
     yield claims.outcomes, {"chapter": "mechanisms/linear"}
-    yield claims.settled, {"source": "001"}
-    yield claims.counts, {}
+    yield verdicts.settled, {"source": "001"}
+    yield verdicts.not_judged, {"source": "001"}
+    yield verdicts.counts, {}
+    yield verdicts.Everything, {}
+    yield verdicts.Paper, {"source": "001"}
+    yield verdicts.Errata, {"source": "001"}
+    yield verdicts.save, {"folder": lambda: Path(scratch())}
+    yield verdicts.position, {"place": "Section 1"}
+    yield verdicts.opening, {"text": "One. Two."}
     yield report.number, {"value": 1.0}
     yield report.line, {"found": lambda: {"a": 1.0}}
     finding = Finding("black box", "fit", "a pair", "an event", 1.0, 2.0, 0.95, 40, 39, 0)

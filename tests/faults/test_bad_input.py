@@ -2,10 +2,12 @@
 
 import importlib
 import inspect
+import json
 import math
 import pkgutil
 import re
 import warnings
+from dataclasses import asdict
 from pathlib import Path
 
 import cvxpy
@@ -25,7 +27,7 @@ from dpreg.pipeline import budget, laws, objective, release, repair, sensitivity
 from dpreg.pipeline.domain import Ball, Box, Model
 from dpreg.sweeps import experiment, methods, splits
 from lib.data import datasets
-from lib.pages import claims, plot, report
+from lib.pages import claims, plot, report, verdicts
 
 MEND = "give pass drop choose use add match scale encode index trim ask restore check build stop certify leave release"
 MEND = rf"\b({MEND.replace(' ', '|')})\b"
@@ -178,6 +180,10 @@ def spend(**changes):
     return budget.Spend(**(given | {"epsilon": 0.5} | changes))
 
 
+def spent(**changes):
+    return json.dumps([asdict(spend()) | changes])
+
+
 def method(**changes):
     return experiment.functional_mechanism("m", BOX, **changes)
 
@@ -226,6 +232,7 @@ CASES = {
     "checks.choice": [("x is 'c': choose one of 'a'", lambda: checks.choice("c", ("a",), "x"))],
     "checks.count": [("n is 1.5: give a whole", lambda: checks.count(1.5, "n"))],
     "checks.vector": [(r"x has shape \(1, 1\)", lambda: checks.vector([[1]], "x"))],
+    "limits.read": [("text is no list of entries .*: give what", lambda: limits.read("{", dict))],
     "limits.jobs": [("x is 0: give", lambda: limits.jobs(0, "x"))],
     "limits.reals": [("x holds 1e\\+200: give", lambda: limits.reals([1e200], "x"))],
     "limits.sized": [("x is -1e\\+200.*: give", lambda: limits.sized(-1e200, "x"))],
@@ -410,6 +417,15 @@ CASES = {
         ("epsilon is 1e\\+101, .*: give a number between 1e-100", lambda: spend(epsilon=1e101)),
         ("scale of the noise is inf.*: give a larger epsilon", lambda: spend(epsilon=0.0, scale=INF)),
         *relations(lambda word: spend(neighbours=word)),
+    ],
+    "budget.Ledger.from_json": [
+        ("text is no list of entries .*: give what", lambda: budget.Ledger.from_json(3)),
+        ("text is no list of entries .*: give what", lambda: budget.Ledger.from_json("[")),
+        ("text is no list of entries .*: give what", lambda: budget.Ledger.from_json('[{"epsilon": 1.0}]')),
+        ("text is no list of entries .*: give what", lambda: budget.Ledger.from_json("[1]")),
+        ("text is no list of entries .*: give what", lambda: budget.Ledger.from_json('{"a": [1]}')),
+        ("text is no list of entries .*epsilon", lambda: budget.Ledger.from_json(spent(epsilon=-1.0))),
+        ("text is no list of entries .*epsilon", lambda: budget.Ledger.from_json(spent(epsilon="nan"))),
     ],
     "budget.Budget": [
         *budgets(budget.Budget),
@@ -608,7 +624,10 @@ CASES = {
     "report.pivot": [("choose one metric", lambda: report.pivot(FRAME))],
     "plot.drawn": [("points is 1: give", lambda: plot.drawn(plot.figure()[1][0], points=1))],
     "plot.numbers": [("points is 1: give", lambda: plot.numbers(plot.figure()[1][0], points=1))],
-    "claims.settled": [("source is '007': choose", lambda: claims.settled("007"))],
+    "verdicts.settled": [("source is '007': choose", lambda: verdicts.settled("007"))],
+    "verdicts.not_judged": [("source is '007': choose", lambda: verdicts.not_judged("007"))],
+    "verdicts.Paper": [("source is '007': choose", lambda: verdicts.Paper("007"))],
+    "verdicts.Errata": [("source is '007': choose", lambda: verdicts.Errata("007"))],
     "claims.Claim": [
         ("source is '9', choose", lambda: claims.Claim(**CLAIM | {"source": "9"})),
         ("kind is 'x': choose", lambda: claims.Claim(**CLAIM | {"kind": "x"})),
@@ -655,6 +674,8 @@ EXEMPT = {
     "budget.Ledger": "holds Spends, which are checked; mixing neighbours is in test_release",
     "release.Release": "what release returns",
     "budget.Ledger.to_frame": "no arguments",
+    "budget.Ledger.to_json": "no arguments",
+    "limits.written": "inner step of to_json",
     "budget.Ledger.drawn": "inner step of pay",
     "budget.charge": "inner step of pay",
     "noise.origin": "pay shows it: the errors of generator",
@@ -722,7 +743,11 @@ EXEMPT = {
     "claims.Claim.differences": "compares anything; test_ledger",
     "claims.load": "test_ledger, which writes bad files",
     "claims.Table": "holds Claims, which are checked",
-    "claims.counts": "no arguments",
+    "verdicts.counts": "no arguments",
+    "verdicts.Everything": "no arguments",
+    "verdicts.save": "a folder that is not there is Python's own error",
+    "verdicts.position": "any text has a position",
+    "verdicts.opening": "any text has one",
     "report.line": "hands each number to report.number",
 }
 
