@@ -1,6 +1,12 @@
-"""Give every evidence cell an anchor of its tag's name, so that the ledger can link to the cell and not to its page."""
+"""Give every evidence cell an anchor of its tag's name, and put the ledger as CSV and JSON beside its page."""
+
+import sys
+from pathlib import Path
 
 from docutils import nodes
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from lib.pages import verdicts
 
 
 def anchor_cells(app, doctree):
@@ -10,6 +16,12 @@ def anchor_cells(app, doctree):
                 cell["ids"].append(name.removeprefix("tag_"))
 
 
+def save(app, exc):
+    if exc is None and app.builder.format == "html":
+        verdicts.save(Path(app.outdir) / "book" / "verdicts")
+
+
 def setup(app):
+    app.connect("build-finished", save)
     app.connect("doctree-read", anchor_cells)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

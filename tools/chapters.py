@@ -36,7 +36,7 @@ from traitlets import default
 ROOT = Path(__file__).resolve().parents[1]
 BOOK, REFERENCE = ROOT / "book", ROOT / "tests" / "reference"
 KEPT = ROOT / "_build" / "chapters"
-READ = ("dpreg/**/*.py", "lib/**/*.py", "data/**/*", "book/verdicts/claims/**/*.yml")  # what chapters read
+READ = ("dpreg/**/*.py", "lib/**/*.py", "data/**/*", "book/verdicts/**/*.yml")  # what chapters read
 AT_ONCE = 2  # each has workers of its own, and the largest two must fit into four gigabytes
 TIMEOUT = 1800  # seconds for a cell: there only to end what hangs
 READERS = re.compile(r"MPL.*|MATPLOTLIBRC|MATPLOTLIBDATA|JUPYTER.*|IPYTHON.*|PYTHON.*|CENSUS_EXTRACTS|LC_.*|LANG.*")

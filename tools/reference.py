@@ -12,10 +12,8 @@ import nbformat
 import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from lib.pages import claims, report
+from lib.pages import claims, report, verdicts
 from tools import chapters
-
-LEDGER = chapters.BOOK / "verdicts" / "ledger.md"
 
 
 def target(page):
@@ -46,7 +44,7 @@ def store(page):
 
 
 EVIDENCE = re.compile(r"^([A-Z0-9-]+) \([a-z, ]+\): ", re.M)
-SHOWN = re.compile(r"claims\.(box|settled|counts)\(.*\)|report\.table\(claims\.\w+\(.*\)\)")
+SHOWN = re.compile(r"(claims|verdicts)\.\w+\(.*\)|report\.table\((claims|verdicts)\.\w+\(.*\)\)")
 
 
 def records():
@@ -60,7 +58,7 @@ def records():
                 if "text" in output:
                     output.text = EVIDENCE.sub(lambda found: f"{found[1]} ({known[found[1]].verdict}): ", output.text)
                 elif show and output.output_type == "execute_result":
-                    value = eval(cell.source, {"claims": claims, "report": report})
+                    value = eval(cell.source, {"claims": claims, "report": report, "verdicts": verdicts})
                     output.data = {"text/html": value._repr_html_(), "text/plain": repr(value)}
         nbformat.write(notebook, path)
 
@@ -69,7 +67,8 @@ def main(arguments):
     if arguments == ["--records"]:
         return records()
     named = {Path(page).resolve() for page in arguments}
-    wanted = named | {LEDGER} if named else set(chapters.chapters())  # the ledger's page shows the claims of all
+    shown = {page for page in chapters.chapters() if page.parent.name == "verdicts"}  # they show the claims of all
+    wanted = named | shown if named else set(chapters.chapters())
     pages = [page for page in chapters.chapters() if page in wanted]
     if lost := named - set(pages):
         sys.exit("\n".join(f"{page} is no chapter: give a page with code that _toc.yml lists" for page in sorted(lost)))

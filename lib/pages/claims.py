@@ -37,7 +37,7 @@ HINGES = ("holds with a change", "not reproduced here", "cannot be checked")  # 
 _PART = r"(?:Title|Abstract|Program|Slide \d+|Section (?:\d+(?:\.\d+)*|[IVX]+(?:\.[A-Z])?))"
 _NUMBERS = r"\d+(?:[a-d](?:-[a-d])?)?(?: (?:to|and) \d+)?"
 _ITEM = rf"(?:Definition|Lemma|Theorem|Algorithm|Table|Figs?\.|Eqs?\.|footnote|lines?) {_NUMBERS}|proof|summary"
-_PLACE = re.compile(rf"{_PART}(?:, (?:{_ITEM}))*(?:, on [^;]+)?")
+PLACE = re.compile(rf"{_PART}(?:, (?:{_ITEM}))*(?:, on [^;]+)?")
 
 
 class LedgerError(AssertionError):
@@ -112,7 +112,7 @@ class Claim:
                 raise InputError(f"claim {self.id}: {name} is {value!r}, choose one of {', '.join(map(str, allowed))}")
         if not self.values:
             raise InputError(f"claim {self.id} has no values: give at least one number its cell must find")
-        if not all(_PLACE.fullmatch(part) for part in self.place.split("; ")):
+        if not all(PLACE.fullmatch(part) for part in self.place.split("; ")):
             raise InputError(f"claim {self.id}: place is {self.place!r}, give 'Section 7.2, Fig. 5, on one method'")
         numbers = {name for name, value in self.values.items() if not isinstance(value, bool | str)}
         for field_, given in (("tolerances", self.tolerances), ("wrong", self.wrong)):
@@ -123,6 +123,11 @@ class Claim:
     def tag(self) -> str:
         """Tag of the evidence cell."""
         return f"claim-{self.id.lower()}"
+
+    @property
+    def mark(self) -> str:
+        """The verdict as a page shows it."""
+        return f'<span class="verdict {self.verdict.replace(",", "").replace(" ", "-")}">{self.verdict}</span>'
 
     def differences(self, found: dict[str, Any]) -> list[str]:
         """Return what differs between the numbers of the record and those found; empty if nothing does."""
@@ -209,7 +214,8 @@ class Table:
         return "\n".join(f"{c.id} [{c.source}: {c.place}] {c.claim} -> {c.verdict}: {c.truth}" for c in self.claims)
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in ("claim", "where", "it says", "verdict", "what happened here"))
+        columns = ("claim", "where", "it says", "verdict", "what happened here")
+        head = "".join(f"<th>{name}</th>" for name in columns)
         return (
             f'<table class="ledger"><thead><tr>{head}</tr></thead><tbody>'
             + "".join(self._row(claim) for claim in self.claims)
@@ -219,16 +225,18 @@ class Table:
     def _row(self, claim: Claim) -> str:
         name = html.escape(claim.id)
         page = f"../{claim.chapter}.html" if self.link else ""
-        verdict = f'<span class="verdict {claim.verdict.replace(",", "").replace(" ", "-")}">{claim.verdict}</span>'
         hinges = f'<span class="hinges">{html.escape(claim.hinges)}</span> ' if claim.hinges else ""
         cells = (
             f'<a href="{page}#{html.escape(claim.tag)}">{name}</a>',
             f"{claim.source}, {html.escape(claim.place)}",
             html.escape(claim.claim),
-            verdict,
+            claim.mark,
             f'{html.escape(claim.truth)} {hinges}<code class="test">{html.escape(claim.test)}</code>',
         )
-        return f'<tr id="{name.lower()}">' + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+        return f'<tr id="{name.lower()}"{self._data(claim)}>' + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+
+    def _data(self, claim: Claim) -> str:
+        return ""
 
 
 @checked
@@ -264,46 +272,6 @@ def outcomes(chapter: str) -> pd.DataFrame:
         for figure, claims in sorted(figures.items(), key=lambda item: _number(item[0]))
     ]
     return pd.DataFrame(rows, columns=["figure", *get_args(Outcome)])
-
-
-@checked
-def settled(source: str) -> Table:
-    """Return the claims of one source in the order of its sections, each linked to its cell.
-
-    Parameters
-    ----------
-    source : str
-        A key of `SOURCES`, such as "001".
-    """
-    if source not in SOURCES:
-        raise InputError(f"source is {source!r}: choose one of {', '.join(SOURCES)}")
-    claims = [claim for claim in load().values() if claim.source == source]
-    return Table(sorted(claims, key=lambda claim: _position(claim.place)), link=True)
-
-
-def counts() -> pd.DataFrame:
-    """Return how many claims of each source have each verdict."""
-    verdicts = get_args(Verdict)
-    sources = [source for source in SOURCES if any(claim.source == source for claim in load().values())]
-    rows = [
-        [source, *(sum(c.source == source and c.verdict == verdict for c in load().values()) for verdict in verdicts)]
-        for source in sources
-    ]
-    return pd.DataFrame(rows, columns=["source", *verdicts])
-
-
-def _position(place: str) -> list[int]:
-    """Return the first section or slide a place names, as numbers to sort by; an abstract comes first."""
-    found = re.match(r"(?:Section|Slide) ([\dIVX]+)((?:\.\w+)*)", place)
-    if not found:
-        return [0]
-    first = int(found[1]) if found[1].isdigit() else _roman(found[1])
-    return [first, *(int(part) if part.isdigit() else ord(part) - 64 for part in found[2].split(".")[1:])]
-
-
-def _roman(numeral: str) -> int:
-    values = [{"I": 1, "V": 5, "X": 10}[letter] for letter in numeral]
-    return sum(-value if value < max(values[k:]) else value for k, value in enumerate(values))
 
 
 def _number(figure: str) -> list[int]:

@@ -1,5 +1,6 @@
 """Every built page, opened in headless Chromium: self-contained, rendered, readable in both themes and on a phone."""
 
+import json
 import os
 import shutil
 import threading
@@ -11,6 +12,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from playwright.sync_api import sync_playwright
+
+from lib.pages import claims
 
 HTML = Path(__file__).resolve().parents[2] / "_build" / "html"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -270,6 +273,43 @@ def test_verdicts_can_be_read(visit, theme):
     assert all(contrast >= 4.5 for _, contrast in words), words
     signs = tab.evaluate(CONTRAST, [".verdict", "::before"])
     assert all(contrast >= 3 for _, contrast in signs), signs
+
+
+def shown(tab):
+    rows = "[...document.querySelectorAll('table.ledger tbody tr')]"
+    return tab.evaluate(f"() => {rows}.filter((row) => row.offsetParent).map((row) => row.id)")
+
+
+def test_claims_are_filtered_and_found(visit):
+    known = claims.load()
+    tab = visit.open("book/verdicts/ledger.html")
+    assert sorted(shown(tab)) == sorted(name.lower() for name in known)
+    tab.locator(".claims-filter select[name=source]").select_option("001")
+    tab.locator(".claims-filter select[name=verdict]").select_option("false")
+    wanted = [k.lower() for k, v in known.items() if (v.source, v.verdict) == ("001", "false")]
+    assert sorted(shown(tab)) == sorted(wanted)
+    assert tab.locator(".claims-filter output").inner_text() == f"{len(wanted)} of {len(known)} claims"
+    tab.locator(".claims-filter input").fill("stone weierstrass")
+    assert shown(tab) == ["fm-sw"]
+    tab.evaluate("() => { window.location.hash = '#fm-ex'; }")
+    tab.wait_for_function("() => document.getElementById('fm-ex').offsetParent")
+    assert "fm-ex" in shown(tab)
+    assert not visit.wrong
+
+
+def test_claims_are_a_plain_table_without_scripts(browser):
+    context = browser.new_context(java_script_enabled=False)
+    tab = context.new_page()
+    tab.goto(f"{HTML.as_uri()}/book/verdicts/ledger.html")
+    assert tab.locator("table.ledger tbody tr").count() == len(claims.load())
+    assert tab.locator(".claims-filter").count() == 0
+    context.close()
+
+
+def test_claims_can_be_downloaded():
+    records = json.loads((HTML / "book" / "verdicts" / "ledger.json").read_text(encoding="utf-8"))
+    assert {record["id"]: record["verdict"] for record in records} == {k: v.verdict for k, v in claims.load().items()}
+    assert (HTML / "book" / "verdicts" / "ledger.csv").is_file()
 
 
 def test_ledger_is_stacked_on_a_phone(visit):

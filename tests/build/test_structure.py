@@ -87,6 +87,7 @@ NO_EXAMPLE = {
     "histogram.NoisyGrid": "what dpme returns",
     "histogram.spent": "inner step of dpme and filter_priority",
     "claims": "the ledger's chapter shows it",
+    "verdicts": "pages of the book",
     "noise.seed_sequence": "generator and spawn show it",
     "objective.from_gram": "linear shows it",
     "plot.style": "curves and bands use it",

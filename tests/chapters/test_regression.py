@@ -47,6 +47,14 @@ def test_independence_is_neither_needed_nor_enough():
     assert abs(np.linalg.eigvalsh(X.T @ X)[0] - claim["independent"]) < 1e-12
 
 
+def test_two_equal_columns_have_many_minimisers():
+    claim = values("FM-DEF1")
+    x, y = [Fraction(k) for k in (1, -2, 3)], [Fraction(k) for k in (2, 1, 4)]
+    loss = [sum((r - (a + b) * k) ** 2 for k, r in zip(x, y, strict=True)) for a, b in ((1, 0), (0, 1), (5, -4))]
+    assert loss[1] - loss[0] == loss[2] - loss[0] == claim["gap"]
+    assert np.linalg.matrix_rank(np.array([x, x], dtype=float)) == claim["rank"]
+
+
 def test_rank_deficiency_costs_uniqueness_only():
     claim = values("RR-CONVEX")
     x = [Fraction(k) for k in range(1, 6)]

@@ -58,7 +58,7 @@ from lib.data import (
     ipums_files,
     ipums_synthetic,
 )
-from lib.pages import claims, report
+from lib.pages import claims, report, verdicts
 from lib.papers import attacked_fits, fang, park_welling, timing, zhang
 
 PACKAGES = ("dpreg", "lib")
@@ -659,8 +659,15 @@ def library():
     yield claims.Table, {"claims": lambda: [claim()]}
     yield claims.box, {"chapter": "mechanisms/linear"}
     yield claims.outcomes, {"chapter": "mechanisms/linear"}
-    yield claims.settled, {"source": "001"}
-    yield claims.counts, {}
+    yield verdicts.settled, {"source": "001"}
+    yield verdicts.not_judged, {"source": "001"}
+    yield verdicts.counts, {}
+    yield verdicts.Everything, {}
+    yield verdicts.Paper, {"source": "001"}
+    yield verdicts.Errata, {"source": "001"}
+    yield verdicts.save, {"folder": lambda: Path(scratch())}
+    yield verdicts.position, {"place": "Section 1"}
+    yield verdicts.opening, {"text": "One. Two."}
     yield report.number, {"value": 1.0}
     yield report.line, {"found": lambda: {"a": 1.0}}
     finding = Finding("black box", "fit", "a pair", "an event", 1.0, 2.0, 0.95, 40, 39, 0)

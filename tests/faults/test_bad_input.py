@@ -25,7 +25,7 @@ from dpreg.pipeline import budget, laws, objective, release, repair, sensitivity
 from dpreg.pipeline.domain import Ball, Box, Model
 from dpreg.sweeps import experiment, methods, splits
 from lib.data import datasets
-from lib.pages import claims, plot, report
+from lib.pages import claims, plot, report, verdicts
 
 MEND = "give pass drop choose use add match scale encode index trim ask restore check build stop certify leave release"
 MEND = rf"\b({MEND.replace(' ', '|')})\b"
@@ -601,7 +601,10 @@ CASES = {
     "report.pivot": [("choose one metric", lambda: report.pivot(FRAME))],
     "plot.drawn": [("points is 1: give", lambda: plot.drawn(plot.figure()[1][0], points=1))],
     "plot.numbers": [("points is 1: give", lambda: plot.numbers(plot.figure()[1][0], points=1))],
-    "claims.settled": [("source is '007': choose", lambda: claims.settled("007"))],
+    "verdicts.settled": [("source is '007': choose", lambda: verdicts.settled("007"))],
+    "verdicts.not_judged": [("source is '007': choose", lambda: verdicts.not_judged("007"))],
+    "verdicts.Paper": [("source is '007': choose", lambda: verdicts.Paper("007"))],
+    "verdicts.Errata": [("source is '007': choose", lambda: verdicts.Errata("007"))],
     "claims.Claim": [
         ("source is '9', choose", lambda: claims.Claim(**CLAIM | {"source": "9"})),
         ("kind is 'x': choose", lambda: claims.Claim(**CLAIM | {"kind": "x"})),
@@ -715,7 +718,11 @@ EXEMPT = {
     "claims.Claim.differences": "compares anything; test_ledger",
     "claims.load": "test_ledger, which writes bad files",
     "claims.Table": "holds Claims, which are checked",
-    "claims.counts": "no arguments",
+    "verdicts.counts": "no arguments",
+    "verdicts.Everything": "no arguments",
+    "verdicts.save": "a folder that is not there is Python's own error",
+    "verdicts.position": "any text has a position",
+    "verdicts.opening": "any text has one",
     "report.line": "hands each number to report.number",
 }
 
