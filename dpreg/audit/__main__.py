@@ -96,11 +96,16 @@ def _parser() -> argparse.ArgumentParser:
     add("--labels", type=_numbers, metavar="A,B", help="the two labels of a classifier")
     add("--neighbours", choices=("replace", "add_remove"), default="replace", help="(default: replace)")
     add("--within", action="store_true", help="leave out records beyond the bounds")
+    add("--both", action="store_true", help="leave out pairs where one record decides whether both labels are there")
     add("--draws", type=int, default=4000, help="releases per data set and pair (default: 4000)")
     add("--confidence", type=float, default=0.95, help="over the whole audit (default: 0.95)")
     add("--seed", type=int, help="to get the same audit again")
     add("--jobs", type=int, default=1, help="workers (default: 1)")
-    add("--stop-early", action="store_true", help="try few draws first, and stop where they refute")
+    add(
+        "--stop-early",
+        action="store_true",
+        help="try few draws first, go on with the best pairs, and stop where they refute",
+    )
     add("--json", type=Path, metavar="FILE", help="write all findings to a file")
     return parser
 
@@ -143,6 +148,7 @@ def _pairs(given: argparse.Namespace) -> list[Pair]:
         d=given.columns,
         neighbours=given.neighbours,
         beyond=not given.within,
+        both=given.both,
     )
 
 

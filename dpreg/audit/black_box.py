@@ -2,13 +2,14 @@
 
 It can refute a claim, and never prove one. What holds is this: **with chance at least `confidence`, no lower bound in
 the report exceeds the epsilon that is really spent** (for this delta, between the data sets of its pair). Proof.
-There are m bounds: one per pair and direction, and per round if there are several. Fix one. Its event is chosen from
-releases that are not counted. Given these, it is a fixed set S, and the counted releases, drawn with other seeds, are
-independent of the choice, so the hits are binomial with the chances of S. Each of the two Clopper-Pearson limits is
-wrong with chance at most r = (1 - confidence) / (2m), whatever was chosen, and so also on average over choices. All
-2m limits are right with chance at least 1 - 2mr = confidence, and then log((p_low - delta) / q_high) is at most the
-epsilon spent. m is fixed before anything is drawn; to stop early leaves bounds out, which makes none of the others
-wrong. QED
+There are R rounds, one or three, and in round i there are m_i bounds: one per direction and pair that is still in it.
+These numbers are fixed before anything is drawn. Fix a bound. Its event, and whether its pair is still in it, are
+chosen from releases that are never counted, in this round and in those before. Given these, the event is a fixed set
+S, and the counted releases, drawn with other seeds, are independent of the choice, so the hits are binomial with the
+chances of S. Each of the two Clopper-Pearson limits is wrong with chance at most (1 - confidence) / (2 R m_i), whatever
+was chosen, and so also on average over choices. All limits together are right with chance at least confidence, and then
+log((p_low - delta) / q_high) is at most the epsilon spent. To stop early leaves bounds out, which makes none of the
+others wrong. QED
 
 What it takes for granted: that calls with different seeds are independent given the data. What it does not see: the
 time a call takes, and what it writes elsewhere. Seeds are numbers below 2^32, for scikit-learn takes no others.
@@ -17,7 +18,7 @@ time a call takes, and what it writes elsewhere. Seeds are numbers below 2^32, f
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -28,7 +29,7 @@ from tqdm import tqdm
 
 from dpreg import checks, noise
 from dpreg.audit.clopper_pearson import MOST, largest_provable, lower_bound
-from dpreg.audit.events import Event, choose
+from dpreg.audit.events import Event, choose, promise
 from dpreg.audit.findings import FAILED, Finding, Report
 from dpreg.audit.outcomes import DONE, Outcome, Table, observe, of_array, table
 from dpreg.audit.pairs import Pair
@@ -37,7 +38,8 @@ from dpreg.noise import RandomState
 
 BLOCK = 250  # releases per task of a worker
 PATIENCE = 2.0  # seconds before the bar shows
-ROUNDS = (64, 8, 1)  # with `stop_early`: by what the draws are divided
+ROUNDS = (16, 4, 1)  # with `stop_early`: by what the draws are divided
+GO_ON = 4  # with `stop_early`: one in so many pairs goes on to the next round
 LEAST = 80  # draws: a quarter of them is what a classifier needs
 
 Records = tuple[NDArray[Any], NDArray[Any]]
@@ -55,33 +57,40 @@ class _Audit:
     gaussian: bool
     classifier: bool
     n_jobs: int
-    risk: float  # of one bound
     confidence: float
     root: np.random.SeedSequence
 
-    def bounds(self, pair: Pair, draws: int, keys: tuple[int, ...], bar: Any) -> Iterator[Finding]:
-        """Yield the two findings of a pair: choose on half the draws, count on the other half."""
+    def bounds(
+        self, pair: Pair, draws: int, risk: float, keys: tuple[int, ...], bar: Any
+    ) -> tuple[list[Finding], float]:
+        """Return the two findings of a pair, and what it promises; `risk` is that of one bound.
+
+        Half the draws choose, and the other half is counted.
+        """
         half = draws // 2
         chosen = self._tables(pair, half, (*keys, 0), None, bar)
         learn, rank = ((one[part], other[part]) for one, other in [chosen] for part in _halves(half))
         options: dict[str, Any] = {"delta": self.delta, "gaussian": self.gaussian}
-        events = choose(learn, rank, self.risk / 2, classifier=self.classifier, **options)
+        events = choose(learn, rank, risk / 2, classifier=self.classifier, **options)
         counted = self._tables(pair, half, (*keys, 1), chosen[0].names, bar)
+        findings = []
         for way, event in enumerate(events):
             hits, other = (event.hits(side) for side in (counted[::-1] if way else counted))
-            yield Finding(
+            finding = Finding(
                 check="black box",
                 subject=getattr(self.make, "__name__", type(self.make).__name__),
                 pair=pair.name + (", exchanged" if way else ""),
                 event=_words(event, chosen),
                 claimed=self.epsilon,
-                found=float(lower_bound(hits, other, half, 1 - self.risk, **options)),
+                found=float(lower_bound(hits, other, half, 1 - risk, **options)),
                 confidence=self.confidence,
                 draws=half,
                 hits=hits,
                 hits_other=other,
                 delta=self.delta,
             )
+            findings.append(finding)
+        return findings, promise(events, chosen)
 
     def _tables(
         self, pair: Pair, n: int, keys: tuple[int, ...], names: tuple[str, ...] | None, bar: Any
@@ -176,8 +185,9 @@ def estimator(
     n_jobs : int
         Workers. Results do not depend on it, unless the estimator remembers what it did before.
     stop_early : bool
-        Go in three rounds, the first two with 1/64 and 1/8 of the draws, and stop after one that refutes: gross faults
-        are found in seconds. Each round has a third of the risk.
+        Go in three rounds, the first two with 1/16 and 1/4 of the draws, and stop after one that refutes: gross faults
+        are found in seconds. Of the pairs the most promising quarter goes on to the next round, so that many pairs cost
+        little more than a few; the report has the last round of each. Each round has a third of the risk.
     read : callable, optional
         `read(released)` returns what of a release to look at.
     many : bool
@@ -223,13 +233,13 @@ def estimator(
         _gaussian(assume, chance),
         checks.flag(classifier, "classifier"),
         n_jobs,
-        (1 - level) / (2 * len(pairs) * len(rounds)),
         level,
         noise.repeatable(random_state),
     )
-    _enough(audit, draws)
+    sizes = [-(-len(pairs) // GO_ON**r) for r in range(len(rounds))]
+    _enough(audit, draws, _risk(audit, sizes, -1))
     _probe(audit, pairs)
-    findings = _run(audit, pairs, rounds, checks.flag(progress, "progress"))
+    findings = _run(audit, pairs, rounds, sizes, checks.flag(progress, "progress"))
     seed = int(random_state) if isinstance(random_state, int | np.integer) else None
     return Report(tuple(findings), seed, time.perf_counter() - began)
 
@@ -259,25 +269,33 @@ def _rounds(draws: int) -> list[int]:
     return sorted({max(LEAST, draws // part) for part in ROUNDS})
 
 
-def _run(audit: _Audit, pairs: list[Pair], rounds: list[int], progress: bool) -> list[Finding]:
-    findings: list[Finding] = []
-    total = 2 * len(pairs) * sum(rounds)
+def _risk(audit: _Audit, sizes: list[int], r: int) -> float:
+    """Return the risk of one bound in round r: rounds share it, and in each its pairs and both directions."""
+    return (1 - audit.confidence) / (2 * sizes[r] * len(sizes))
+
+
+def _run(audit: _Audit, pairs: list[Pair], rounds: list[int], sizes: list[int], progress: bool) -> list[Finding]:
+    """Return the last findings of each pair; `sizes` are the numbers of pairs in each round."""
+    latest: dict[int, list[Finding]] = {}
+    still = list(range(len(pairs)))
+    total = 2 * sum(size * draws for size, draws in zip(sizes, rounds, strict=True))
     # TQDM_DISABLE decides where `progress` does not
     with tqdm(total=total, unit="release", delay=PATIENCE) if progress else tqdm(disable=True) as bar:
         for r, draws in enumerate(rounds):
-            findings = []
-            for k, pair in enumerate(pairs):
-                findings += audit.bounds(pair, draws, (r, k), bar)
-                if len(rounds) > 1 and findings[-1].refuted | findings[-2].refuted:
-                    return findings
-    return findings
+            promised: dict[int, float] = {}
+            for k in still[: sizes[r]]:
+                latest[k], promised[k] = audit.bounds(pairs[k], draws, _risk(audit, sizes, r), (r, k), bar)
+                if len(rounds) > 1 and any(one.refuted for one in latest[k]):
+                    return [one for found in latest.values() for one in found]
+            still = sorted(promised, key=lambda k: -promised[k])
+    return [one for found in latest.values() for one in found]
 
 
-def _enough(audit: _Audit, draws: int) -> None:
+def _enough(audit: _Audit, draws: int, risk: float) -> None:
     """Refuse draws with which no claim so large could be refuted, not even of what has no noise."""
 
     def best(draws: int) -> float:
-        return largest_provable(draws // 2, 1 - audit.risk, delta=audit.delta, gaussian=audit.gaussian)
+        return largest_provable(draws // 2, 1 - risk, delta=audit.delta, gaussian=audit.gaussian)
 
     needed = draws
     while best(needed) <= audit.epsilon:

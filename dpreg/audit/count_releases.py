@@ -32,10 +32,13 @@ def _dense(X: FloatArray, y: FloatArray, s: Setting) -> FloatArray:
     return out
 
 
-def _dpme(X: FloatArray, y: FloatArray, s: Setting, seed: RandomState) -> tuple[FloatArray, Ledger]:
-    cells = histogram.count(X, y, _grid(s))
-    out = histogram.dpme(cells, s.epsilon, seed, mode="signed", neighbours=s.neighbours)
-    return np.concatenate([slab.ravel() for slab in out.slabs()]), out.ledger
+def _dpme(mode: histogram.Mode) -> Callable[..., tuple[FloatArray, Ledger]]:
+    def run(X: FloatArray, y: FloatArray, s: Setting, seed: RandomState) -> tuple[FloatArray, Ledger]:
+        cells = histogram.count(X, y, _grid(s))
+        out = histogram.dpme(cells, s.epsilon, seed, mode=mode, neighbours=s.neighbours)
+        return np.concatenate([slab.ravel() for slab in out.slabs()]), out.ledger
+
+    return run
 
 
 def _filtered(X: FloatArray, y: FloatArray, s: Setting, seed: RandomState) -> tuple[FloatArray, Ledger]:
@@ -64,10 +67,27 @@ def _full(size: int, count: int) -> histogram.Histogram:
     return histogram.Histogram(grid, codes, np.full(len(codes), max(count, 1)))
 
 
-def _dpme_samples(s: Setting, size: int, rng: np.random.Generator) -> list[Sample]:
-    out = histogram.dpme(_full(size, 1000), s.epsilon, rng, mode="signed", neighbours=s.neighbours)
-    drawn = np.concatenate([slab.ravel() for slab in out.slabs()]) - 1000
-    return [Sample("Laplace", drawn.reshape(-1, 2) / out.ledger.spends[0].scale, stats.laplace, 1.0)]
+def _dpme_samples(mode: histogram.Mode) -> Callable[[Setting, int, np.random.Generator], list[Sample]]:
+    """Draw all counts of full cells; where counts are clipped, also of empty ones, of which half show their noise."""
+
+    def samples(s: Setting, size: int, rng: np.random.Generator) -> list[Sample]:
+        def run(count: int) -> tuple[FloatArray, float]:
+            out = histogram.dpme(_full(size, count), s.epsilon, rng, mode=mode, neighbours=s.neighbours)
+            return np.concatenate([slab.ravel() for slab in out.slabs()]) - count, out.ledger.spends[0].scale
+
+        drawn, scale = run(1000)
+        full = Sample("Laplace", drawn.reshape(-1, 2) / scale, stats.laplace, 1.0)
+        if mode == "signed":
+            return [full]
+        empty = np.asarray(run(0)[0] / scale)
+        shown = Sample("noise of empty cells above zero", empty[empty > 0, None], stats.expon, 1.0)
+        return [
+            full,
+            shown,
+            Sample("empty cells above zero", (empty > 0)[:, None].astype(np.float64), stats.bernoulli(0.5), 0.5),
+        ]
+
+    return samples
 
 
 def _filtered_samples(s: Setting, size: int, rng: np.random.Generator) -> list[Sample]:
@@ -117,14 +137,15 @@ def _cells_goal(X: FloatArray, y: FloatArray, s: Setting) -> FloatArray:
 ALL = (
     Declared(
         "DPME",
-        _dpme,
-        _counts(_dpme),
-        _dpme_samples,
+        _dpme("signed"),
+        _counts(_dpme("signed")),
+        _dpme_samples("signed"),
         norms=("L1",),
         exact=_dense,
         fit=_cells_fit("dpme"),
         goal=_cells_goal,
     ),
+    Declared("DPME, clipped", _dpme("clip"), _counts(_dpme("clip")), _dpme_samples("clip"), norms=("L1",)),
     Declared(
         "Filter-Priority",
         _filtered,

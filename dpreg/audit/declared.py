@@ -1,4 +1,4 @@
-"""Mechanisms with floating-point noise and an epsilon, with what they state of themselves, and the audit of it."""
+"""Mechanisms, with what they state of themselves, and the audit of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from dpreg import checks, noise
-from dpreg.audit import count_releases, irls_releases, other_releases, quadratic_releases
+from dpreg.audit import count_releases, further_releases, irls_releases, other_releases, quadratic_releases
 from dpreg.audit.budget_algebra import audit_budget
 from dpreg.audit.findings import Finding, Report
 from dpreg.audit.metamorphic import audit_relations
@@ -20,7 +20,8 @@ from dpreg.audit.statement import Declared
 
 Layer = Callable[[Declared, np.random.Generator], list[Finding]]
 
-TABLE = (*quadratic_releases.ALL, *count_releases.ALL, *other_releases.ALL, *irls_releases.ALL)
+MODULES = (quadratic_releases, further_releases, count_releases, other_releases, irls_releases)
+TABLE = tuple(declared for module in MODULES for declared in module.ALL)
 MECHANISMS = {declared.name: declared for declared in TABLE}
 
 # In the order of what they cost.
@@ -34,6 +35,7 @@ LAYERS: dict[str, Layer] = {
 QUICK: dict[str, Layer] = LAYERS | {
     "budget algebra": partial(audit_budget, sizes=(2,)),
     "sensitivity": partial(audit_sensitivity, sizes=(2,), polish=0),
+    "noise law": partial(audit_noise, sizes=(2,)),
 }
 
 

@@ -14,6 +14,7 @@ from dpreg.audit.statistics import Statistic, candidates
 from dpreg.checks import FloatArray
 
 TRIED = 400  # thresholds per statistic
+DOUBT = 0.1  # risk of the limits by which pairs are ranked
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,34 @@ def choose(
     first, second = best
     nothing = Event(Statistic("whether anything was released", lambda table: np.ones(len(table))), 0.0, True)
     return (nothing if first is None else first[1]), (nothing if second is None else second[1])
+
+
+def promise(events: tuple[Event, Event], seen: tuple[Table, Table]) -> float:
+    """Return how well the better of two events tells apart what it was chosen by: to rank pairs of data sets by.
+
+    It proves nothing, since these releases are not independent of the choice.
+
+    Parameters
+    ----------
+    events : pair of Event
+        As `choose` returns them.
+    seen : pair of Tables
+
+    Returns
+    -------
+    float
+        The smallest ratio of its chances that is not in doubt.
+
+    Examples
+    --------
+    >>> from dpreg.audit.outcomes import of_array
+    >>> over = Event(Statistic("the number", lambda table: table.numbers[:, 0]), 0.5, above=True)
+    >>> promise((over, over), (of_array(np.ones(9)), of_array(np.zeros(9)))) > 1
+    True
+    """
+    lower, upper = limits(len(seen[0]), DOUBT)
+    ways = zip(events, (seen, seen[::-1]), strict=True)
+    return max(float(lower[event.hits(one)] / upper[event.hits(other)]) for event, (one, other) in ways)
 
 
 def _bounds(p: FloatArray, q: FloatArray, delta: float, gaussian: bool) -> FloatArray:

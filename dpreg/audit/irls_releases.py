@@ -21,7 +21,10 @@ CAP, ITERATIONS = 3.0, 3
 
 
 def _reweighted(
-    plan: Callable[[Setting], irls.Plan], price: Callable[[Spend, Setting], Price], **more: Any
+    plan: Callable[[Setting], irls.Plan],
+    price: Callable[[Spend, Setting], Price],
+    iterations: int = ITERATIONS,
+    **more: Any,
 ) -> dict[str, Any]:
     def run(X: FloatArray, y: FloatArray, s: Setting, seed: RandomState) -> tuple[FloatArray, Ledger]:
         out = irls.irls(X, y, plan(s), seed)
@@ -29,7 +32,7 @@ def _reweighted(
 
     def study(X: FloatArray, y: FloatArray, s: Setting, seed: RandomState) -> FloatArray:
         chosen, rng, path = plan(s), generator(seed), [np.zeros(s.domain.p)]
-        for _ in range(ITERATIONS):
+        for _ in range(iterations):
             gram = irls_moments.moments(s.domain.table(X, y), path[-1], CAP)
             first = gram[0, 1:] + chosen.first.vector(s.domain.p, rng)
             second = gram[1:, 1:] + chosen.second.matrix(s.domain.p, rng)
@@ -37,7 +40,7 @@ def _reweighted(
         return np.concatenate(path[1:])
 
     def goal(X: FloatArray, y: FloatArray, s: Setting) -> FloatArray:
-        return irls.irls(X, y, irls.exact(s.domain, cap=CAP, iterations=ITERATIONS)).theta
+        return irls.irls(X, y, irls.exact(s.domain, cap=CAP, iterations=iterations)).theta
 
     return {
         "release": run,
@@ -141,8 +144,8 @@ def _stick(epsilon: float, shift: float, freedom: int) -> float:
     return max(float(integrate.simpson(one, x=x)) for one in excess)
 
 
-def _pure(law: Any) -> Callable[[Setting], irls.Plan]:
-    return lambda s: irls.pure(s.domain, s.epsilon, law, cap=CAP, iterations=ITERATIONS, neighbours=s.neighbours)
+def _pure(law: Any, iterations: int = ITERATIONS) -> Callable[[Setting], irls.Plan]:
+    return lambda s: irls.pure(s.domain, s.epsilon, law, cap=CAP, iterations=iterations, neighbours=s.neighbours)
 
 
 def _gaussian(s: Setting) -> irls.Plan:
@@ -157,6 +160,7 @@ def _degrees(s: Setting) -> irls.Plan:
 IRLS_NORMS = ("L1", "L2", "L1 of the triangle", "Frobenius", "nuclear", "trace")
 ALL = (
     Declared("IRLS, Laplace", norms=IRLS_NORMS, **_reweighted(_pure("Laplace"), per_scale)),
+    Declared("IRLS, many iterations", norms=IRLS_NORMS, **_reweighted(_pure("Laplace", 12), per_scale, 12)),
     Declared("IRLS, Wishart difference", norms=IRLS_NORMS, **_reweighted(_pure("Wishart difference"), per_scale)),
     Declared("IRLS, Gaussian", norms=IRLS_NORMS, **_reweighted(_gaussian, _gaussian_price, spends="rho")),
     Declared("IRLS, many degrees", norms=IRLS_NORMS, **_reweighted(_degrees, _degrees_price, fit=None)),

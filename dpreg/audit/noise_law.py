@@ -21,7 +21,13 @@ ALPHA = 1e-6
 SIZE = 40_000
 
 
-def audit_noise(declared: Declared, rng: np.random.Generator, size: int = SIZE, epsilon: float = 0.7) -> list[Finding]:
+def audit_noise(
+    declared: Declared,
+    rng: np.random.Generator,
+    size: int = SIZE,
+    epsilon: float = 0.7,
+    sizes: tuple[int, ...] = (2, 5),
+) -> list[Finding]:
     """Return what the tests say of a mechanism's noise under each relation: infinite where a law is rejected.
 
     Parameters
@@ -31,16 +37,18 @@ def audit_noise(declared: Declared, rng: np.random.Generator, size: int = SIZE, 
     size : int
         About so many numbers are drawn; fewer of what is slow to draw.
     epsilon : float
+    sizes : tuple of int
+        Numbers of predictors.
 
     Examples
     --------
     >>> from dpreg.audit.quadratic_releases import ALL
-    >>> found = audit_noise(ALL[0], np.random.default_rng(1))
+    >>> found = audit_noise(ALL[0], np.random.default_rng(1), sizes=(2,))
     >>> len(found), any(finding.refuted for finding in found)
     (10, False)
     """
     findings = []
-    for setting in declared.settings((2,), epsilon):
+    for setting in declared.settings(sizes, epsilon):
         if setting.domain.intercept != declared.domain(2, False).intercept:
             continue
         for sample in declared.samples(setting, size, rng):

@@ -17,6 +17,8 @@ from dpreg.checks import FloatArray, InputError
 
 WORDS = ("outcome", "message", "form")
 DONE = "released"
+DEEPEST = 20  # collections inside each other
+EXACT = 2.0**53  # the integers up to here are floats
 
 
 @dataclass(frozen=True)
@@ -104,12 +106,15 @@ def numbers_of(released: Any) -> tuple[tuple[str, ...], FloatArray, str]:
     """Return the names of the numbers in a release, the numbers, and its types and shapes.
 
     A release is a number, an array, a list or a dict of them, or a model: of that, `coef_`, `intercept_` and every
-    other public attribute that ends in an underscore and is a number or an array of numbers or text.
+    other public attribute that ends in an underscore, whatever it holds; of what is neither number, text nor a
+    collection or a model of them, the name of its type. An integer that is no float has its rest as a second number.
 
     Examples
     --------
     >>> numbers_of([1, True])
     (('[0]', '[1]'), array([1., 1.]), 'list int64 (2,)')
+    >>> numbers_of(2**60 + 1)[:2]
+    (('the number', 'the rest'), array([1.1529215e+18, 1.0000000e+00]))
     """
     parts: list[tuple[str, NDArray[Any]]] = []
     forms: list[str] = []
@@ -122,6 +127,10 @@ def numbers_of(released: Any) -> tuple[tuple[str, ...], FloatArray, str]:
 def _collect(name: str, value: Any, parts: list[tuple[str, NDArray[Any]]], forms: list[str]) -> None:
     """Walk through a release; what is neither number, text nor a collection of them leaves the name of its type."""
     kind = type(value).__name__
+    if name.count("[") > DEEPEST:
+        raise InputError(f"{name} lies too deep in a release: give read=, which returns the numbers")
+    if isinstance(value, set | frozenset):
+        value = sorted(value, key=repr)
     if isinstance(value, Mapping):
         for key, item in value.items():
             _collect(f"{name}[{key}]" if name else str(key), item, parts, forms)
@@ -129,12 +138,10 @@ def _collect(name: str, value: Any, parts: list[tuple[str, NDArray[Any]]], forms
     if _is_model(value):
         forms.append(kind)
         for key, item in _attributes(value).items():
-            array = _array(item)
-            if array is not None and array.dtype.kind in "biufcUS":
-                _collect(key, item, parts, forms)
+            _collect(f"{name}[{key}]" if name else key, item, parts, forms)
         return
     array = _array(value)
-    if array is None or (array.dtype.kind == "O" and isinstance(value, Sequence)):
+    if array is None or (array.dtype.kind == "O" and array.ndim and not _whole(array)):
         for k, item in enumerate(value):
             _collect(f"{name}[{k}]", item, parts, forms)
         return
@@ -144,8 +151,33 @@ def _collect(name: str, value: Any, parts: list[tuple[str, NDArray[Any]]], forms
     forms.append(label)
     if array.dtype.kind == "c":
         parts += [(f"{name}.real", array.real), (f"{name}.imag", array.imag)]
-    elif array.dtype.kind in "biuf":
+    elif array.dtype.kind in "mM":
+        parts += _split(name, array.astype(np.int64))
+    elif array.dtype.kind in "biu" or _whole(array):
+        parts += _split(name, array)
+    elif array.dtype.kind == "f":
         parts.append((name, array.astype(np.float64)))
+
+
+def _whole(array: NDArray[Any]) -> bool:
+    """Return whether it holds integers that are too large for numpy."""
+    return array.dtype.kind == "O" and all(isinstance(one, int) for one in array.ravel().tolist())
+
+
+def _split(name: str, array: NDArray[Any]) -> list[tuple[str, NDArray[Any]]]:
+    """Return integers as floats, and what is left of them where a float cannot hold it."""
+    exact = array.ravel().tolist()
+    try:
+        near = np.array([float(one) for one in exact])
+    except OverflowError:
+        raise InputError(f"{name or 'an integer'} has over 300 digits: give read=, which returns numbers") from None
+    rest = np.array([float(one - int(part)) for one, part in zip(exact, near.tolist(), strict=True)])
+    found = [(name, near.reshape(array.shape))]
+    return (
+        [*found, (f"{name or 'the'} rest", rest.reshape(array.shape))]
+        if np.abs(near).max(initial=0) >= EXACT
+        else found
+    )
 
 
 def _is_model(value: Any) -> bool:
@@ -208,6 +240,8 @@ def of_array(array: Any) -> Table:
     numbers = np.asarray(checks.numeric(array, "what make returned"), dtype=np.float64)
     if not numbers.ndim or not numbers.size:
         raise InputError(f"what make returned has shape {numbers.shape}: give one row of numbers per release")
+    if np.asarray(array).dtype.kind in "iu" and np.abs(numbers).max() > EXACT:
+        raise InputError("what make returned holds integers beyond 2^53, which floats round: give floats")
     numbers = numbers.reshape(len(numbers), -1)
     names = _labels("", (numbers.shape[1],)) if numbers.shape[1] > 1 else ("the number",)
     words = np.full((len(numbers), len(WORDS)), "", dtype=object)

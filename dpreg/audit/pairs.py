@@ -2,7 +2,8 @@
 
 Few records, so that one matters; a background on which it matters most; and the record changed from one end of what is
 allowed to the other, or beyond. Who promises to clip must clip: a record outside the bounds may do no more than one on
-their edge.
+their edge. The record that changes is the last one; a few of the changes are tried on the first record, on one between,
+and among many records as well.
 """
 
 from __future__ import annotations
@@ -18,8 +19,14 @@ from numpy.typing import ArrayLike, NDArray
 from dpreg import checks
 from dpreg.checks import FloatArray, InputError, Neighbours
 
-BEYOND = 10.0  # how many times as far out as its bound a record beyond the bounds lies
+# How many times as far out as its bound a record beyond the bounds lies.
+REACHES = {"far": 10.0, "very far": 1e6, "as far as numbers go": 1e300}
+LARGEST = 1e300  # what is larger may overflow in a sum of a few
+MANY = 100  # records besides the one that changes, where there are to be many
 SINGLE = 4  # columns that are switched on alone: the first ones, and the last
+
+
+Change = tuple[str, str, tuple[Any, Any], tuple[Any, Any]]  # its name, its background, the record before and after
 
 
 @dataclass(frozen=True)
@@ -97,6 +104,23 @@ class _Space:
         low, high = self.ends
         return low if self.labelled else (0.0 if low <= 0 <= high else (low + high) / 2)
 
+    @property
+    def turned(self) -> str:
+        """What a response does that goes from one end to the other."""
+        return "the label changed" if self.labelled else "the response from one end to the other"
+
+    def out(self, reach: float) -> tuple[FloatArray, float]:
+        """Return so many times the bounds, of the columns and of the response."""
+        span, ends = np.maximum(np.abs(self.high), np.abs(self.low)), 0.0 if self.labelled else max(map(abs, self.ends))
+        times = min(reach, LARGEST / max(span.max(), ends))
+        return span * times, ends * times
+
+    def beyond_all(self, word: str) -> Change:
+        """Return a record from the middle to beyond all bounds at once; the label of a classifier stays one."""
+        span, more = self.out(REACHES[word])
+        one = (self.middle + span, self.ends[1] if self.labelled else self.rest + more)
+        return f"a record beyond all bounds, {word}", "in the middle", one, (self.middle, self.rest)
+
 
 def standard(
     bounds_X: tuple[ArrayLike, ArrayLike] | None = None,
@@ -107,6 +131,7 @@ def standard(
     d: int | None = None,
     neighbours: Neighbours = "replace",
     beyond: bool = True,
+    both: bool = False,
     n: int = 3,
 ) -> list[Pair]:
     """Return hostile pairs of neighbours for a regression or a classifier, from what is public.
@@ -118,7 +143,7 @@ def standard(
     bounds_y : (float, float)
         Of the response; leave it out for a classifier.
     labels : sequence of two numbers
-        Of a classifier. Both stand in every background, so `n` is at least two.
+        Of a classifier. With `both` each stands in every background, so `n` is at least two.
     data_norm : float
         In place of `bounds_X`: the largest Euclidean norm of a row.
     d : int
@@ -126,6 +151,9 @@ def standard(
     neighbours : {"replace", "add_remove"}
     beyond : bool
         Add records outside the bounds, for a mechanism that promises to clip, or to refuse them whatever the rest is.
+    both : bool
+        With `labels`: leave out pairs where one record decides whether both are there, for a classifier that says that
+        it needs both.
     n : int
         Records besides the one that changes.
 
@@ -148,23 +176,30 @@ def standard(
     """
     space = _space(bounds_X, bounds_y, labels, data_norm, d)
     relation, beyond = checks.neighbours(neighbours), checks.flag(beyond, "beyond")
-    backgrounds = _backgrounds(space, checks.count(n, "n", 2 if space.labelled else 1))
+    few = checks.count(n, "n", 2 if space.labelled else 1)
+    single = space.labelled and not checks.flag(both, "both")
     found: dict[str, Pair] = {}
-    for name, ground, one, other in _changes(space, beyond):
-        (X, y), word = backgrounds[ground], f"{name}; the others {ground}"
-        if relation == "replace":
-            _keep(found, word, X, y, one, other)
-        else:
-            for record, end in ((one, ""), (other, " (its other end)")):
-                _keep(found, f"{word}{end}", X, y, record, None)
+    for where, many, place in PLACES:
+        size = many or few
+        backgrounds, at = _backgrounds(space, size), round(place * size)
+        changes = _changes(space, beyond, single) if not where else _general(space, beyond)
+        for name, ground, one, other in changes:
+            (X, y), word = backgrounds[ground], f"{name}; the others {ground}{where}"
+            replaced, added = [("", one, other)], [("", one, None), (" (its other end)", other, None)]
+            for end, *records in replaced if relation == "replace" else added:
+                _keep(found, word + end, X, y, at, *records)
     return list(found.values())
 
 
-def _keep(found: dict[str, Pair], name: str, X: FloatArray, y: NDArray[Any], one: Any, other: Any) -> None:
-    """Add a pair of a background and one record more: another one, or none."""
+# In words, how many others (zero: as many as asked for), and where the record stands among them: from 0, first, to 1.
+PLACES = (("", 0, 1.0), (", after it", 0, 0.0), (", around it", 0, 0.5), (f", {MANY} of them", MANY, 1.0))
+
+
+def _keep(found: dict[str, Pair], name: str, X: FloatArray, y: NDArray[Any], at: int, one: Any, other: Any) -> None:
+    """Add a pair of a background and one record more, in this place: another one, or none."""
 
     def put(record: Any) -> tuple[FloatArray, NDArray[Any]]:
-        return (X, y) if record is None else (np.vstack([X, record[0]]), np.append(y, record[1]))
+        return (X, y) if record is None else (np.insert(X, at, record[0], axis=0), np.insert(y, at, record[1]))
 
     pair = Pair(name, *put(one), *put(other))
     same = any(
@@ -190,41 +225,57 @@ def _backgrounds(space: _Space, n: int) -> dict[str, tuple[FloatArray, NDArray[A
         "all at one far corner": (np.tile(space.high, (n, 1)), both if space.labelled else np.full(n, high)),
         "on one line": (line, rising),
         "along the first column": (np.where(np.arange(d) == 0, line, space.middle), quiet),
+        "all of one class": (line, np.full(n, low)),
     }
 
 
-def _changes(space: _Space, beyond: bool) -> Iterator[tuple[str, str, tuple[Any, Any], tuple[Any, Any]]]:
-    """Yield what changes: its name, its background, and the record before and after."""
+def _general(space: _Space, beyond: bool) -> Iterator[Change]:
+    """Yield the changes that are tried in every place and size."""
+    low, high = space.ends
+    yield f"{space.turned}, at the far corner", "in the middle", (space.high, high), (space.high, low)
+    words = "a record from corner to opposite corner, with its response"
+    yield words, "in the middle", (space.high, high), (space.low, low)
+    if beyond:
+        yield space.beyond_all("far")
+
+
+def _changes(space: _Space, beyond: bool, single: bool) -> Iterator[Change]:
+    """Yield all changes of the last record."""
     low, high = space.ends
     middle, far, near = space.middle, space.high, space.low
-    turned = "the label changed" if space.labelled else "the response from one end to the other"
     zigzag = np.where(np.arange(len(far)) % 2, near, far)
-    yield f"{turned}, at the far corner", "in the middle", (far, high), (far, low)
+    yield f"{space.turned}, at the far corner", "in the middle", (far, high), (far, low)
     yield "a record from the middle to the far corner", "in the middle", (far, high), (middle, space.rest)
     yield "a record from corner to opposite corner", "in the middle", (far, high), (near, high)
     yield "a record from corner to opposite corner, with its response", "in the middle", (far, high), (near, low)
-    yield f"{turned}, far from the others", "all at one far corner", (near, high), (near, low)
+    yield f"{space.turned}, far from the others", "all at one far corner", (near, high), (near, low)
     yield "a record to the corner opposite of the others", "all at one far corner", (near, low), (far, high)
     yield "a record off the line of the others", "on one line", (zigzag, high), (middle, space.rest)
-    yield f"{turned}, off the line of the others", "on one line", (zigzag, high), (zigzag, low)
-    yield f"{turned}, in the middle", "on one line", (middle, high), (middle, low)
+    yield f"{space.turned}, off the line of the others", "on one line", (zigzag, high), (zigzag, low)
+    yield f"{space.turned}, in the middle", "on one line", (middle, high), (middle, low)
     for j in sorted({*range(min(SINGLE, len(far))), len(far) - 1}):
         alone = np.where(np.arange(len(far)) == j, space.alone, middle)
         yield f"column {j} switched on alone", "in the middle", (alone, high), (middle, high)
         if j:
             yield f"column {j} switched on alone", "along the first column", (alone, high), (middle, high)
-    if not beyond:
-        return
-    span = np.maximum(np.abs(far), np.abs(near)) * BEYOND
+    if single:
+        yield "the only record of its class", "all of one class", (far, high), (far, low)
+    if beyond:
+        yield from _outside(space)
+
+
+def _outside(space: _Space) -> Iterator[Change]:
+    """Yield changes to records outside the bounds."""
+    (_, high), middle = space.ends, space.middle
+    span, reach = space.out(REACHES["far"])
     out = middle + span
     yield "a record from the middle to far beyond the bounds", "in the middle", (out, high), (middle, space.rest)
     yield "a record from far beyond one side to far beyond the other", "on one line", (out, high), (middle - span, high)
     if not space.labelled:
-        reach = BEYOND * max(abs(low), abs(high))
         words = "a response from far beyond one end to far beyond the other"
-        yield words, "in the middle", (far, space.rest + reach), (far, space.rest - reach)
+        yield words, "in the middle", (space.high, space.rest + reach), (space.high, space.rest - reach)
         yield words, "on one line", (middle, space.rest + reach), (middle, space.rest - reach)
-        yield "a record beyond all bounds", "in the middle", (out, space.rest + reach), (middle, space.rest)
+    yield from map(space.beyond_all, REACHES)
 
 
 def _space(

@@ -17,7 +17,6 @@ from dpreg.audit.residuals import ChiSquareDifference, laplace_loss, numbers, ro
 from dpreg.audit.search import worst_pair
 from dpreg.audit.statement import Declared, Price, Sample, Setting, Step, ball, labelled, per_scale
 from dpreg.checks import FloatArray, InputError
-from dpreg.estimators import private
 from dpreg.mechanisms import best_scales, budget_split, fm_recipes, wishart
 from dpreg.noise import RandomState
 from dpreg.pipeline import laws, objective, release, repair, solve, surrogates
@@ -150,7 +149,7 @@ def quadratic(
         "density": lambda X, y, s: privacy_loss.quadratic_density(_objective(X, y, s, loss), law(s)),
         "samples": lambda s, size, rng: _law_samples(law(s), _objective(*_many(s.domain, loss, 9), s, loss), size, rng),
     }
-    return Declared(name, run, steps, **(fields | more))
+    return Declared(name, run, **({"steps": steps} | fields | more))
 
 
 def _many(domain: Box | Ball, loss: Loss, n: int) -> tuple[FloatArray, FloatArray]:
@@ -180,15 +179,6 @@ def _repeated(s: Setting, size: int, rng: np.random.Generator) -> list[Sample]:
 
 def _retry(X: FloatArray, y: FloatArray, s: Setting, law: Law, seed: RandomState) -> Release:
     return repair.retry(objective.linear(X, y, s.domain), law, seed, neighbours=s.neighbours)
-
-
-def _estimator(make: Any, kind: str) -> Callable[..., Release]:
-    def send(X: FloatArray, y: FloatArray, s: Setting, law: Law, seed: RandomState) -> Release:
-        model = make(s.domain, s.epsilon, mechanism=kind, neighbours=s.neighbours, random_state=seed)
-        out: Release = model.fit(X, y).release_
-        return out
-
-    return send
 
 
 def _functional(**options: Any) -> Callable[[Setting], Law]:
@@ -254,22 +244,5 @@ ALL = (
         study=None,
         density=None,
         exact=None,
-    ),
-    quadratic(
-        "PrivateLinearRegression",
-        _difference(),
-        send=_estimator(private.PrivateLinearRegression, "wishart"),
-        **BARE,
-    ),
-    quadratic(
-        "PrivateLinearRegression, Laplace", _functional(), send=_estimator(private.PrivateLinearRegression, "laplace")
-    ),
-    quadratic(
-        "PrivateLogisticRegression",
-        _difference(CHEBYSHEV),
-        loss=CHEBYSHEV,
-        send=_estimator(private.PrivateLogisticRegression, "wishart"),
-        **MORE,
-        **BARE,
     ),
 )

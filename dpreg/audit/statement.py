@@ -161,6 +161,10 @@ class Declared:
         What `fit` tends to for a large epsilon.
     density : function of (X, y, setting), optional
         With one column: returns the log density of the released coefficient on a public grid, of shape (k,).
+    answer : function of (X, y, setting, random_state), optional
+        The coefficients that a fitted model shows, and those that follow from the release it shows.
+    seeded : bool
+        A seed repeats its draws.
     lossless : bool
         Copies of all records leave the goal where it is, and so do other names and signs of the columns.
     """
@@ -179,6 +183,8 @@ class Declared:
     fit: Callable[[FloatArray, FloatArray, Setting, RandomState], FloatArray] | None = None
     goal: Callable[[FloatArray, FloatArray, Setting], FloatArray] | None = None
     density: Callable[[FloatArray, FloatArray, Setting], FloatArray] | None = None
+    answer: Callable[[FloatArray, FloatArray, Setting, RandomState], tuple[FloatArray, FloatArray]] | None = None
+    seeded: bool = True
     lossless: bool = True
 
     def settings(self, sizes: tuple[int, ...], epsilon: float = 0.7) -> Iterator[Setting]:
@@ -191,7 +197,7 @@ class Declared:
 
     def records(self, d: int, n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Return records inside the domain, of shape (n, d) and (n,)."""
-        low, high = self.domain(d, False).response
+        low, high = (0.0 if self.labels else -1.0), 1.0
         X = rng.uniform(-1.0, 1.0, (n, d)) / math.sqrt(d)  # in the box and in the ball
         y = rng.uniform(low, high, n)
         return X, np.where(y > (low + high) / 2, high, low) if self.labels else y

@@ -14,7 +14,7 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 import pandas as pd
 
-from dpreg import checks, noise
+from dpreg import checks, limits, noise
 from dpreg.accounting import zcdp_from_pure
 from dpreg.arguments import checked
 from dpreg.checks import BudgetError, InputError, Neighbours
@@ -142,6 +142,32 @@ class Ledger:
         return pd.DataFrame([{**asdict(spend), "zcdp": spend.rho} for spend in self.spends]).rename(
             columns={"zcdp": "rho"}
         )
+
+    def to_json(self) -> str:
+        """Return the spends as text that loses no bit of them: to keep, and to publish with what was released.
+
+        It holds what `Spend` lists, and so nothing of the data; an infinite number is 1e999, for JSON has no word.
+
+        Examples
+        --------
+        >>> ledger = Ledger((Spend("a count", "Laplace", "replace", "L1", 1.0, 2.0, 0.5),))
+        >>> ledger.to_json()[:50]
+        '[{"released": "a count", "mechanism": "Laplace", "'
+        >>> Ledger.from_json(ledger.to_json()) == ledger
+        True
+        """
+        return limits.written([asdict(spend) for spend in self.spends])
+
+    @classmethod
+    def from_json(cls, text: str) -> Ledger:
+        """Return the ledger that `to_json` wrote. It is a record, and caps nothing: `Budget(1.0, ledger=...)` does.
+
+        Raises
+        ------
+        InputError
+            If it is not such text, or an entry is no spend.
+        """
+        return cls(limits.read(text, Spend))
 
 
 @checked

@@ -20,7 +20,8 @@ from dpreg.checks import DataError, FloatArray
 ROOT = Path(__file__).resolve().parents[2]
 PEER = ROOT / "benchmarks" / "peer"
 HOME = ROOT / "_build" / "peer"
-LOCK = threading.Lock()  # one fits at a time
+LOCK = threading.Lock()  # one call at a time
+WORKERS = 2  # processes that share the fits of a call
 
 
 def environment() -> Path:
@@ -60,10 +61,11 @@ def version() -> str:
 
 
 @cache
-def _worker() -> subprocess.Popen[str]:
-    """Return the process that fits: it takes seconds to start, and ends with this one."""
+def _workers() -> list[subprocess.Popen[str]]:
+    """Return the processes that fit: they take seconds to start, and end with this one."""
     command: list[str | Path] = [environment(), PEER / "draw.py"]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    return [subprocess.Popen(command, start_new_session=True, **pipes) for _ in range(WORKERS)]
 
 
 @dataclass(frozen=True)
@@ -98,15 +100,18 @@ class Peer:
             NaN where a fit failed.
         """
         seeds = rng.integers(2**32, size=checks.count(draws, "draws")).tolist()
-        what = {"model": self.model, "settings": self.settings, "seeds": seeds}
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            (folder / "what.json").write_text(json.dumps(what))
-            np.savez(folder / "records.npz", X=X, y=y)
-            worker = _worker()
-            with LOCK:
+        with tempfile.TemporaryDirectory() as name, LOCK:
+            folders = [Path(name) / str(k) for k in range(WORKERS)]
+            for k, (folder, worker) in enumerate(zip(folders, _workers(), strict=True)):
+                folder.mkdir()
+                what = {"model": self.model, "settings": self.settings, "seeds": seeds[k::WORKERS]}
+                (folder / "what.json").write_text(json.dumps(what))
+                np.savez(folder / "records.npz", X=X, y=y)
                 print(folder, file=worker.stdin, flush=True)
-                answer = worker.stdout.readline() if worker.stdout else ""
-            if answer.rstrip("\n") != name:
+            answers = [worker.stdout.readline() if worker.stdout else "" for worker in _workers()]
+            if [answer.rstrip("\n") for answer in answers] != [str(folder) for folder in folders]:
                 raise DataError("diffprivlib stopped: its message stands above; build again")
-            return np.asarray(np.load(folder / "draws.npy"))
+            drawn = np.full((draws, X.shape[1] + 1), np.nan)
+            for k, folder in enumerate(folders):
+                drawn[k::WORKERS] = np.load(folder / "draws.npy").reshape(-1, X.shape[1] + 1)
+            return drawn

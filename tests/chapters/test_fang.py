@@ -17,10 +17,11 @@ from sklearn.tree import DecisionTreeClassifier
 from dpreg.mechanisms import wishart
 from dpreg.mechanisms.budget_split import dpba, dpc, privr
 from dpreg.pipeline.laws import functional
-from dpreg.pipeline.objective import linear
+from dpreg.pipeline.objective import TAYLOR, from_gram, linear
 from dpreg.pipeline.release import release
 from lib.data import census, datasets
 from lib.pages import claims
+from lib.papers.fang import contenders
 
 pytestmark = pytest.mark.slow
 
@@ -32,7 +33,7 @@ GRID = [0.001, 0.003, 0.01, 0.03, *np.arange(0.1, 0.85, 0.1), 0.85, 0.9, 0.95, 0
 class Task:
     """Records (t, x) of one data set, each in [-1, 1], and one of the two objectives."""
 
-    def __init__(self, name, kind):
+    def __init__(self, name, kind, constant=False):
         if name == "KDD":
             data = datasets.one_hot(datasets.kdd_heads(), ["race"], drop_first=True)
         else:
@@ -45,9 +46,11 @@ class Task:
             t = 2 * (data.y - a) / (b - a) - 1
         else:
             t = np.where(data.y > threshold, 1.0, -1.0)
+        if constant:
+            x = np.column_stack([np.ones(len(x)), x])
         self.rows, self.kind, self.p = np.column_stack([t, x]), kind, x.shape[1]
         self.total = self.rows.T @ self.rows
-        self.marital = [data.names.index("is_single"), data.names.index("is_married")]
+        self.marital = [data.names.index(name) + constant for name in ("is_single", "is_married")]
 
     @property
     def parts(self):
@@ -199,7 +202,8 @@ def test_little_to_gain_and_much_to_lose(kind):
     shares = [one.rules["FM"], one.rules["printed"], *GRID, one.rules["variance"]]
     for epsilon, word in ((0.1, "tenth"), (1.0, "one")):
         found = errors(one, [one.dpba(epsilon, a) for a in shares], 40, seed=3)
-        agrees("BA-FIG34-BEST", f"{kind}_{word}", gain_of_the_best, found)
+        within = gain_of_the_best(found) < (1 if kind == "linear" else 5)
+        assert within == claims.load()["BA-FIG34-BEST"].values[f"{kind}_{word}"]
         power = np.log10 if kind == "linear" else float
         agrees("BA-FIG34-RULE", f"{kind}_{word}", lambda e, power=power: power(ratio(1, 0)(e)), found)
 
@@ -226,7 +230,16 @@ def test_printed_dpba_is_never_ahead():
             one = task(name, kind)
             scales = [one.dpba(e, one.rules[rule]) for e in BUDGETS for rule in ("FM", "printed")]
             level = np.median(errors(one, scales, 60, seed=5), axis=0).reshape(-1, 2)
-            assert (level[:, 1] < level[:, 0]).sum() == values[f"{kind}_{name.lower()}"]
+            assert (level[:, 1] < 0.99 * level[:, 0]).sum() == values[f"{kind}_{name.lower()}"]
+
+
+def test_with_a_constant_column_there_is_no_exception():
+    """The labels of real heads, which are the exception without one."""
+    one = task("KDD", "logistic", True)
+    assert one.rules["printed"] > 0.97 > 0.03 > task("KDD", "logistic").rules["printed"]  # 13 columns, and 12
+    scales = [one.dpba(e, one.rules[rule]) for e in BUDGETS for rule in ("FM", "printed")]
+    level = np.median(errors(one, scales, 40, seed=20), axis=0).reshape(-1, 2)
+    assert (level[:, 1] < 0.99 * level[:, 0]).sum() == claims.load()["BA-FIG56-DATA"].values["constant"]
 
 
 @pytest.mark.parametrize("kind", ["linear", "logistic"])
@@ -343,7 +356,8 @@ def test_area_of_fm_and_dpba(name):
     agrees("BA-FIG7", name.lower(), gap, found)
     if name == "US":
         large = errors(one, [one.dpba(12.8, one.rules[rule]) for rule in ("FM", "printed")], 60, 11, areas)
-        agrees("BA-FIG7-SMALL", "left", lambda e, f: gap(e) / gap(f), large, found)
+        assert (gap(found) > 0.1) == claims.load()["BA-FIG7-SMALL"].values["ahead"]
+        assert (gap(large) < gap(found) / 100) == claims.load()["BA-FIG7-SMALL"].values["gone"]
 
 
 def test_error_rate_and_area_disagree_on_real_heads():
@@ -351,7 +365,22 @@ def test_error_rate_and_area_disagree_on_real_heads():
     pair = [one.dpba(0.1, one.rules[rule]) for rule in ("FM", "printed")]
     found = errors(one, pair, 100, 12, lambda theta, test: [*one.errors(theta, test), *areas(theta, test)])
     agrees("BA-FIG7-PARTLY", "error", lambda e: (e[:, 1] < e[:, 0]).mean(), found)
-    agrees("BA-FIG7-PARTLY", "area", lambda e: (e[:, 3] > e[:, 2]).mean(), found)
+    assert ((found[:, 3] > found[:, 2]).mean() < 0.1) == claims.load()["BA-FIG7-PARTLY"].values["coin"]
+
+
+def test_two_good_methods_differ_in_area_but_not_in_error():
+    """FM and the Wishart difference on real heads, with a constant column."""
+    one, rng, found = task("KDD", "logistic", True), np.random.default_rng(21), []
+    box = datasets.one_hot(datasets.kdd_heads(), ["race"], drop_first=True).box(intercept=True)
+    joint = contenders(box, [0], loss=TAYLOR)[-1]
+    for _ in range(30):
+        G, test = one.split(rng)
+        other = joint.fit(from_gram(G, box, TAYLOR)[None, None], np.array([0.1]), rng)[0, 0]
+        theta = np.array([*one.fits(G, [one.dpba(0.1, one.rules["FM"])], rng), other])
+        found.append([*one.errors(theta, test), *areas(theta, test)])
+    found = np.array(found)
+    assert abs(gap(found)) < 0.005
+    agrees("BA-FIG7-PARTLY", "area_constant", lambda e: -gap(e[:, 2:]), found)
 
 
 def test_spread_of_the_area():

@@ -197,12 +197,43 @@ def test_a_finding_says_what_was_counted():
 
 
 def test_stopping_early_shares_the_risk_and_stops():
-    gross = estimator(laplace(50.0), [PAIR] * 5, 1.0, draws=64 * 80, random_state=1, many=True, stop_early=True)
+    gross = estimator(laplace(50.0), [PAIR] * 5, 1.0, draws=16 * 80, random_state=1, many=True, stop_early=True)
     assert [one.draws for one in gross.findings] == [40, 40]
     one = gross.findings[0]
     assert one.found == pytest.approx(float(cp.lower_bound(one.hits, one.hits_other, 40, 1 - 0.05 / (2 * 5 * 3))))
-    sound = estimator(laplace(0.5), [PAIR], 1.0, draws=64 * 80, random_state=1, many=True, stop_early=True)
-    assert [one.draws for one in sound.findings] == [32 * 80] * 2
+    sound = estimator(laplace(0.5), [PAIR], 1.0, draws=16 * 80, random_state=1, many=True, stop_early=True)
+    assert [one.draws for one in sound.findings] == [8 * 80] * 2
+
+
+def test_the_most_promising_pairs_go_on():
+    """Of five pairs two go on to the second round and one to the third: the one that is told apart best."""
+    pairs = [Pair(f"by {k}", [[0.0]], [0.0], [[0.0]], [k / 4]) for k in (1, 0.5, 12, 0.25, 2)]
+    given = {"draws": 16 * 80, "random_state": 1, "many": True, "stop_early": True, "classifier": False}
+    report = estimator(laplace(1.0), pairs, 4.0, **given)
+    assert sorted(one.draws for one in report.findings) == [40] * 6 + [160] * 2 + [640] * 2
+    last = [one for one in report.findings if one.draws == 640]
+    assert {one.pair for one in last} == {"by 12", "by 12, exchanged"}
+    one = last[0]  # the last round has a third of the risk, and one pair
+    assert one.found == pytest.approx(float(cp.lower_bound(one.hits, one.hits_other, 640, 1 - 0.05 / (2 * 3))))
+    assert estimator(laplace(1.0), pairs, 1.0, **given | {"stop_early": False, "draws": 80}).findings[-1].draws == 40
+
+
+def test_which_pairs_go_on_is_not_decided_by_what_is_counted(monkeypatch):
+    """A pair that goes on has its promise from other releases than its counts."""
+    seen = []
+    tables = black_box._Audit._tables
+
+    def note(self, pair, n, keys, names, bar):
+        seen.append((keys[0], keys[-1], pair.name))
+        return tables(self, pair, n, keys, names, bar)
+
+    monkeypatch.setattr(black_box._Audit, "_tables", note)
+    counts = iter(range(1000))
+    monkeypatch.setattr(black_box, "lower_bound", lambda *_, **__: next(counts) / 1e6)  # whatever was counted
+    pairs = [Pair(f"by {k}", [[0.0]], [0.0], [[0.0]], [k / 4]) for k in (12, 0.5, 1, 0.25)]
+    given = {"draws": 16 * 80, "random_state": 1, "many": True, "stop_early": True, "classifier": False}
+    estimator(laplace(1.0), pairs, 1.0, **given)
+    assert {name for r, _, name in seen if r == 2} == {"by 12"}
 
 
 def test_a_model_without_privacy_is_refuted():

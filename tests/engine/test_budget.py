@@ -1,6 +1,7 @@
 """Ledgers add up in every field, and a budget cannot be spent twice: not by a copy, a process, a thread or a seed."""
 
 import copy
+import json
 import math
 import multiprocessing
 import os
@@ -9,7 +10,7 @@ import subprocess
 import sys
 import threading
 import traceback
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import cloudpickle
 import joblib
@@ -417,6 +418,37 @@ def test_ledgers_compose():
     assert (Ledger() + one) == one
     assert Ledger().epsilon == 0
     assert Ledger((spend_of(0.1),) * 10).epsilon == 1.0  # without drift
+
+
+@pytest.mark.parametrize("rho", [None, 0.1, math.inf])
+def test_a_ledger_is_kept_as_text_to_the_last_bit(rho):
+    odd = [
+        spend_of(0.1 + 0.2, zcdp=rho),
+        spend_of(1e-99 / 3, delta=1 / 3, caveat='"": Infinity ∞\\\\"'),
+        spend_of(math.inf, zcdp=0.7),
+    ]
+    ledger = Ledger(tuple(odd)) + publish(random_state=5)
+    ledger += Ledger((replace(spend_of(1.0), released="inf"),))
+    text = ledger.to_json()
+    assert Ledger.from_json(text) == ledger
+    assert Ledger.from_json(text).to_json() == text
+    assert Ledger.from_json(text).seeds == ledger.seeds != set()
+    assert json.loads(text, parse_constant=pytest.fail)  # which no JSON has
+    assert Ledger.from_json(Ledger().to_json()) == Ledger()
+    assert all(set(entry) == {field.name for field in fields(Spend)} for entry in json.loads(text))
+
+
+def test_a_ledger_from_text_caps_nothing_and_a_budget_goes_on_from_it():
+    budget = Budget(1.0)
+    spend(0.75, budget=budget)
+    kept = Ledger.from_json(budget.ledger.to_json())
+    assert not isinstance(kept, Budget)
+    assert not LIVE
+    spend(0.75)  # nobody counts
+    again = Budget(1.0, ledger=kept)
+    assert again.remaining == budget.remaining == 0.25
+    with pytest.raises(BudgetError):
+        spend(0.5, budget=again)
 
 
 def test_neighbours_do_not_mix():

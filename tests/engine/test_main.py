@@ -53,13 +53,13 @@ def test_a_sound_one_and_a_faulty_one(capsys):
 
 
 def test_a_classifier_on_the_sphere():
-    sphere = ["--epsilon", "1", "--norm", "1", "--columns", "3", "--labels", "0,1", "--draws", "100", "--seed", "1"]
+    sphere = ["--epsilon", "1", "--norm", "1", "--columns", "3", "--labels", "0,1", "--draws", "100", "--stop-early"]
     assert main(["own_estimators:classify", *sphere]) == 1
-    assert main(["own_estimators:classify", *sphere, "--neighbours", "add_remove", "--within"]) == 1
+    assert main(["own_estimators:classify", *sphere, "--neighbours", "add_remove", "--within", "--both"]) == 1
 
 
 def test_bounds_below_zero_and_of_several_columns(capsys):
-    given = ["--epsilon", "1", "--bounds=-1:1,0:10", "--response=-2:-1", "--draws", "100", "--seed", "1"]
+    given = ["--epsilon", "1", "--bounds=-1:1,0:10", "--response=-2:-1", "--draws", "100", "--stop-early"]
     assert main(["own_estimators:unbounded", *given]) == 1
     assert "the sum" not in capsys.readouterr().out
 

@@ -29,6 +29,13 @@ def seen(make, **options):
         ({"a": 1, "b": {"c": [2, 3]}}, ["a", "b[c][0]", "b[c][1]"], [1, 2, 3]),
         (scipy.sparse.csr_array([[0.0, 2.0]]), ["[0, 0]", "[0, 1]"], [0, 2]),
         (1 + 2j, [".real", ".imag"], [1, 2]),
+        ([[1.0, 2.0], [3]], ["[0][0]", "[0][1]", "[1][0]"], [1, 2, 3]),
+        (np.array([np.ones(2), 3.0], dtype=object), ["[0][0]", "[0][1]", "[1]"], [1, 1, 3]),
+        (2**53 + 1, ["the number", "the rest"], [2.0**53, 1]),
+        ([2**90 + 3, 1], ["[0]", "[1]", "the rest[0]", "the rest[1]"], [2.0**90, 1, 3, 0]),
+        (np.uint64(2**64 - 1), ["the number", "the rest"], [2.0**64, -1]),
+        (np.datetime64(5, "ns"), ["the number"], [5]),
+        ({3, 2}, ["[0]", "[1]"], [2, 3]),
     ],
 )
 def test_numbers(released, names, numbers):
@@ -42,6 +49,10 @@ def test_a_model_shows_all_its_public_results():
     assert {"coef_[0]", "intercept_", "rank_", "n_features_in_"} <= set(names)
     assert numbers[names.index("coef_[0]")] == pytest.approx(0.75)
     assert "LinearRegression" in form
+    kept = SimpleNamespace(groups_=[[1.0], [2.0, 3.0]], inner_=SimpleNamespace(sum_=4, _not_=9), found_={"a": 5})
+    names, numbers, _ = numbers_of(kept)
+    assert names == ("groups_[0][0]", "groups_[1][0]", "groups_[1][1]", "inner_[sum_]", "found_[a]")
+    assert numbers.tolist() == [1.0, 2.0, 3.0, 4.0, 5.0]
     odd = SimpleNamespace(coef_=np.ones(2), secret=5.0, _hidden_=6.0, classes_=np.array(["a", "b"]), ledger_=object())
     names, numbers, form = numbers_of(odd)
     assert numbers.tolist() == [1.0, 1.0]
@@ -107,6 +118,16 @@ def test_leaving_the_program_is_an_outcome():
         raise SystemExit(0)
 
     assert "SystemExit" in observe(leave, np.zeros((1, 1)), np.zeros(1), 1).words[0]
+
+
+def test_what_cannot_be_read_says_so():
+    loop = SimpleNamespace()
+    loop.itself_ = loop
+    for released, said in ((loop, "lies too deep"), (10**400, "has over 300 digits")):
+        with pytest.raises(InputError, match=f"{said}.*: give read="):
+            numbers_of(released)
+    with pytest.raises(InputError, match="integers beyond 2"):
+        of_array([2**60, 1])
 
 
 @pytest.mark.parametrize("returned", [1j * np.ones(3), None, 1.0, ["a", "b"], np.ones((3, 0))])

@@ -121,6 +121,7 @@ CASES = {
         ("n is 1: give a whole number of at least 2", lambda: standard(bounds_y=None, labels=(0, 1), n=1)),
         ("neighbours is 'swap': choose", lambda: standard(neighbours="swap")),
         ("beyond is 'no': give", lambda: standard(beyond="no")),
+        ("both is 'no': give", lambda: standard(bounds_y=None, labels=(0, 1), both="no")),
     ],
 }
 EXEMPT = {
@@ -139,6 +140,7 @@ EXEMPT = {
     "events.Event": "what choose returns",
     "events.Event.hits": "inner step of estimator",
     "events.choose": "inner step of estimator",
+    "events.promise": "inner step of estimator",
     "findings.Finding": "what audits return",
     "findings.Report": "what audits return",
     "findings.Report.to_frame": "no arguments",

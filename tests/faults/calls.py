@@ -322,6 +322,8 @@ def pipeline():
     yield budget.Ledger, {"spends": lambda: (spend(),)}
     yield budget.Ledger.drawn, {"self": ledger, "origin": "seed"}
     yield budget.Ledger.to_frame, {"self": ledger}
+    yield budget.Ledger.to_json, {"self": ledger}
+    yield budget.Ledger.from_json, {"text": lambda: ledger().to_json()}
     yield budget.Budget, {"epsilon": 1.0}
     yield budget.Budget.charge, {"self": lambda: budget.Budget(1.0), "spend": spend}
     yield budget.charge, {"budgets": lambda: [budget.Budget(1.0)], "ledger": ledger}

@@ -8,16 +8,22 @@ MUTANTS = {
         "test_black_box.py -k seeds_that_choose",
     ),
     "the risk of an audit not shared by directions": (
-        "dpreg.audit.black_box.estimator",
-        "(2 * len(pairs) * len(rounds))",
-        "(len(pairs) * len(rounds))",
+        "dpreg.audit.black_box._risk",
+        "(2 * sizes[r] * len(sizes))",
+        "(sizes[r] * len(sizes))",
         "test_black_box.py -k what_was_counted",
     ),
     "the risk of an audit not shared by rounds": (
-        "dpreg.audit.black_box.estimator",
-        "(2 * len(pairs) * len(rounds))",
-        "(2 * len(pairs))",
+        "dpreg.audit.black_box._risk",
+        "(2 * sizes[r] * len(sizes))",
+        "(2 * sizes[r])",
         "test_black_box.py -k shares_the_risk",
+    ),
+    "the worst pairs go on": (
+        "dpreg.audit.black_box._run",
+        "key=lambda k: -promised[k]",
+        "key=lambda k: promised[k]",
+        "test_black_box.py -k go_on",
     ),
     "an audit looks in one direction": (
         "dpreg.audit.black_box._Audit.bounds",
@@ -87,8 +93,8 @@ MUTANTS = {
     ),
     "records beyond the bounds never tried": (
         "dpreg.audit.pairs._changes",
-        "if not beyond:",
-        "if beyond or not beyond:",
+        "if beyond:",
+        "if beyond and not beyond:",
         "test_pairs.py -k every_end",
     ),
     "columns switched on in one place": (

@@ -310,6 +310,63 @@ PLANTED = {
         "DPBA",
         "budget algebra",
     ),
+    # where the audit did not look before: REACH says with what it does
+    "records clipped to -1 and 1, whatever the bounds": (
+        "dpreg.pipeline.domain.Domain.scale_block",
+        "self.clip(Z)",
+        "np.clip(Z, -1 / self.unit, 1 / self.unit, out=Z)",
+        "functional, other units",
+        "sensitivity",
+    ),
+    "less noise from the fourth iteration on": (
+        "dpreg.mechanisms.irls.follow",
+        "plan.first.vector(p, rng)",
+        "plan.first.vector(p, rng) * (1.0 if k < 3 else 0.5)",
+        "IRLS, many iterations",
+        "metamorphic",
+    ),
+    "half the noise where counts are clipped": (
+        "dpreg.mechanisms.histogram._Slabs.__call__",
+        "noise.laplace(self.scale,",
+        "noise.laplace(self.scale / (2 if self.floor == 0 else 1),",
+        "DPME, clipped",
+        "noise law",
+    ),
+    "the last block of records forgotten": (
+        "dpreg.pipeline.objective._moments",
+        "range(0, len(rows), BLOCK)",
+        "range(0, max(1, len(rows) - BLOCK), BLOCK)",
+        "functional",
+        "metamorphic",
+    ),
+    "a model fitted to the objective without noise": (
+        "dpreg.estimators.private._Private._minimise",
+        "repair.lift(self.release_.objective, law)",
+        "repair.lift(f, law)",
+        "PrivateLinearRegression",
+        "metamorphic",
+    ),
+    "Gaussian noise for a change of one record removed": (
+        "dpreg.mechanisms.gaussian._change",
+        'math.sqrt(2) if checks.neighbours(neighbours) == "replace" else 1.0',
+        "1.0",
+        "Gaussian",
+        "sensitivity",
+    ),
+    "Gaussian noise too small off the diagonal": (
+        "dpreg.mechanisms.gaussian.Gaussian.deviations",
+        "(math.sqrt(0.5) + (1 - math.sqrt(0.5))",
+        "(0.5 + 0.5",
+        "Gaussian",
+        "noise law",
+    ),
+    "half the noise on a lattice": (
+        "dpreg.pipeline.lattice.adder",
+        "* 4.0**exact.bits * SLACK",
+        "* 4.0**exact.bits / 2",
+        "functional, lattice",
+        "noise law",
+    ),
     # the answer
     "a ridge that is too small": (
         "dpreg.mechanisms.objective_perturbation.objective_perturbation",
@@ -347,6 +404,28 @@ PLANTED = {
         "metamorphic",
     ),
 }
+
+
+# What finds a fault that the audit missed before: a mechanism, beside the one that misses it, or a relation.
+REACH = {
+    "records clipped to -1 and 1, whatever the bounds": "functional",
+    "less noise from the fourth iteration on": "IRLS, Laplace",
+    "half the noise where counts are clipped": "DPME",
+    "the last block of records forgotten": "all records of many",
+    "a model fitted to the objective without noise": "a model is what its release gives",
+    "Gaussian noise for a change of one record removed": "functional",
+    "Gaussian noise too small off the diagonal": "functional",
+    "half the noise on a lattice": "functional",
+}
+
+# Found with five predictors, and missed with two.
+MORE_COLUMNS = (
+    "dpreg.pipeline.laws.Scales.perturb",
+    "noise.laplace(self.v,",
+    "noise.laplace(np.where(np.arange(self.p) < 3, self.v, self.v / 2),",
+    "functional",
+    "noise law",
+)
 
 
 def plant(place, old, new, monkeypatch):

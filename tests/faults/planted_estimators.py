@@ -21,6 +21,8 @@ class Fault:
     sound: Callable[..., Any]
     draws: int
     many: bool = True
+    needs: tuple[str, ...] = ()  # in the names of the pairs without which it is missed
+    labels: bool = False  # of a classifier with the labels 0 and 1
 
 
 def clipped(X, y):
@@ -88,7 +90,76 @@ def two_answers(epsilon):
     return make
 
 
+def raw(place):
+    """The response is clipped, but for one record."""
+
+    def make(X, y, rng, draws):
+        t = clipped(X, y)[1]
+        if place is not None:
+            t[int(place * len(y))] = y[int(place * len(y))]
+        return t.sum() + noise(rng, 1.0, draws)
+
+    return make
+
+
+def tolerant(far):
+    """What is too far out is taken for a different unit, and left alone."""
+
+    def make(X, y, rng, draws):
+        return np.where(np.abs(y) < far, clipped(X, y)[1], y).sum() + noise(rng, 1.0, draws)
+
+    return make
+
+
+def of_a_size(by_records):
+    """The noise of a mean, on a sum."""
+
+    def make(X, y, rng, draws):
+        return clipped(X, y)[1].sum() + noise(rng, 4 / len(y) if by_records else 1.0, draws)
+
+    return make
+
+
 # One at a time.
+
+
+def normed(squares):
+    """Rows are scaled to a norm; the squares of large numbers are none, and numpy says so."""
+
+    def make(X, y, seed):
+        norm = np.sqrt((X**2).sum(axis=1)) if squares else np.hypot(*X.T)
+        rows = X / np.maximum(norm, 1.0)[:, None]
+        return rows.sum(axis=0) + noise(seed, 4.0, 2)
+
+    return make
+
+
+def large(tell):
+    """A noisy sum as an integer in tiny units; whether the last response is high stands in the last bit of it."""
+
+    def make(X, y, seed):
+        value = round(clipped(X, y)[1].sum() + noise(seed, 1.0)) * 2**60
+        return value + int(y[-1] > 0.5) if tell else value
+
+    return make
+
+
+def groups(kept):
+    def make(X, y, seed):
+        model = Model(np.array([clipped(X, y)[1].sum() + noise(seed, 1.0)]), None)
+        model.groups_ = [y[y > 0.5].tolist(), y[y <= 0.5].tolist()] if kept else [[1.0], []]
+        return model
+
+    return make
+
+
+def classes(refuse):
+    def make(X, y, seed):
+        if refuse and len(np.unique(y)) < 2:
+            raise ValueError("there is one class only")
+        return clipped(X, y)[1].sum() + noise(seed, 1.0)
+
+    return make
 
 
 def seeded(by_data):
@@ -191,4 +262,14 @@ FAULTS = {
     "a warning that counts": Fault(warned(True), warned(False), 200, many=False),
     "not a number where the records are singular": Fault(singular(True), singular(False), 200, many=False),
     "a count kept on the model": Fault(attribute(True), attribute(False), 200, many=False),
+    "a bit beyond what floats hold": Fault(large(True), large(False), 200, many=False),
+    "a list of lists kept on the model": Fault(groups(True), groups(False), 200, many=False),
+    "the first record not clipped": Fault(raw(0.0), raw(None), 400, needs=(", after it",)),
+    "the record in the middle not clipped": Fault(raw(0.5), raw(None), 400, needs=(", around it",)),
+    "records very far out not clipped": Fault(tolerant(1e3), tolerant(np.inf), 400, needs=("very far", "as far")),
+    "a norm that overflows": Fault(normed(True), normed(False), 200, many=False, needs=("as far as numbers go",)),
+    "noise that shrinks with many records": Fault(of_a_size(True), of_a_size(False), 400, needs=("100 of them",)),
+    "an error for a single class": Fault(
+        classes(True), classes(False), 200, many=False, needs=("the only record of its class",), labels=True
+    ),
 }

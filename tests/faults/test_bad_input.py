@@ -2,10 +2,12 @@
 
 import importlib
 import inspect
+import json
 import math
 import pkgutil
 import re
 import warnings
+from dataclasses import asdict
 from pathlib import Path
 
 import cvxpy
@@ -171,6 +173,10 @@ def spend(**changes):
     return budget.Spend(**(given | {"epsilon": 0.5} | changes))
 
 
+def spent(**changes):
+    return json.dumps([asdict(spend()) | changes])
+
+
 def method(**changes):
     return experiment.functional_mechanism("m", BOX, **changes)
 
@@ -219,6 +225,7 @@ CASES = {
     "checks.choice": [("x is 'c': choose one of 'a'", lambda: checks.choice("c", ("a",), "x"))],
     "checks.count": [("n is 1.5: give a whole", lambda: checks.count(1.5, "n"))],
     "checks.vector": [(r"x has shape \(1, 1\)", lambda: checks.vector([[1]], "x"))],
+    "limits.read": [("text is no list of entries .*: give what", lambda: limits.read("{", dict))],
     "limits.jobs": [("x is 0: give", lambda: limits.jobs(0, "x"))],
     "limits.reals": [("x holds 1e\\+200: give", lambda: limits.reals([1e200], "x"))],
     "limits.sized": [("x is -1e\\+200.*: give", lambda: limits.sized(-1e200, "x"))],
@@ -403,6 +410,15 @@ CASES = {
         ("epsilon is 1e\\+101, .*: give a number between 1e-100", lambda: spend(epsilon=1e101)),
         ("scale of the noise is inf.*: give a larger epsilon", lambda: spend(epsilon=0.0, scale=INF)),
         *relations(lambda word: spend(neighbours=word)),
+    ],
+    "budget.Ledger.from_json": [
+        ("text is no list of entries .*: give what", lambda: budget.Ledger.from_json(3)),
+        ("text is no list of entries .*: give what", lambda: budget.Ledger.from_json("[")),
+        ("text is no list of entries .*: give what", lambda: budget.Ledger.from_json('[{"epsilon": 1.0}]')),
+        ("text is no list of entries .*: give what", lambda: budget.Ledger.from_json("[1]")),
+        ("text is no list of entries .*: give what", lambda: budget.Ledger.from_json('{"a": [1]}')),
+        ("text is no list of entries .*epsilon", lambda: budget.Ledger.from_json(spent(epsilon=-1.0))),
+        ("text is no list of entries .*epsilon", lambda: budget.Ledger.from_json(spent(epsilon="nan"))),
     ],
     "budget.Budget": [
         *budgets(budget.Budget),
@@ -651,6 +667,8 @@ EXEMPT = {
     "budget.Ledger": "holds Spends, which are checked; mixing neighbours is in test_release",
     "release.Release": "what release returns",
     "budget.Ledger.to_frame": "no arguments",
+    "budget.Ledger.to_json": "no arguments",
+    "limits.written": "inner step of to_json",
     "budget.Ledger.drawn": "inner step of pay",
     "budget.charge": "inner step of pay",
     "noise.origin": "pay shows it: the errors of generator",

@@ -8,7 +8,7 @@ import warnings
 import planted
 import pytest
 
-from dpreg.audit.declared import audit
+from dpreg.audit.declared import MECHANISMS, audit
 
 CHEAP = [
     name
@@ -42,6 +42,27 @@ def test_a_planted_fault_is_found(name, monkeypatch):
 @pytest.mark.parametrize("name", COSTLY)
 def test_a_planted_fault_of_another_mechanism_is_found(name, monkeypatch):
     assert found(name, monkeypatch)
+
+
+@pytest.mark.audit
+@pytest.mark.parametrize("name", planted.REACH)
+def test_a_fault_was_out_of_reach(name, monkeypatch):
+    """Another mechanism misses it, or all other relations."""
+    place, old, new, mechanism, layer = planted.PLANTED[name]
+    reach = planted.REACH[name]
+    planted.plant(place, old, new, monkeypatch)
+    if reach in MECHANISMS:
+        assert not audit(reach, layer, quick=True).refuted
+    else:
+        assert {one.event for one in audit(mechanism, layer, quick=True).refuted} == {reach}
+
+
+@pytest.mark.audit
+def test_a_fault_in_later_columns_takes_more_columns(monkeypatch):
+    *fault, mechanism, layer = planted.MORE_COLUMNS
+    planted.plant(*fault, monkeypatch)
+    assert not audit(mechanism, layer, quick=True).refuted
+    assert audit(mechanism, layer).refuted
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,17 @@ from planted_estimators import FAULTS
 from dpreg.audit.black_box import estimator
 from dpreg.audit.pairs import standard
 
-PAIRS = standard((0.0, 1.0), (0.0, 1.0), d=2)
+PAIRS = {
+    False: standard((0.0, 1.0), (0.0, 1.0), d=2),
+    True: standard((0.0, 1.0), labels=(0, 1), d=2),
+}
 
 
-def audit(name, make, **options):
+def audit(name, make, left_out=(), **options):
     fault = FAULTS[name]
     given = {"draws": fault.draws, "confidence": 0.999, "random_state": 1, "many": fault.many} | options
-    return estimator(make, PAIRS, 1.0, **given)
+    pairs = [pair for pair in PAIRS[fault.labels] if not any(words in pair.name for words in left_out)]
+    return estimator(make, pairs, 1.0, **given)
 
 
 @pytest.mark.parametrize("name", FAULTS)
@@ -24,6 +28,15 @@ def test_a_fault_is_caught(name):
     report = audit(name, FAULTS[name].faulty, stop_early=True, classifier=False)
     assert report.refuted, report
     assert str(report).startswith("REFUTED at epsilon = 1")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.audit] * (not fault.many)) for name, fault in FAULTS.items() if fault.needs],
+)
+def test_without_its_pairs_a_fault_is_missed(name):
+    report = audit(name, FAULTS[name].faulty, FAULTS[name].needs, stop_early=True, classifier=False)
+    assert not report.refuted, report
 
 
 @pytest.mark.audit
