@@ -242,11 +242,7 @@ HALF = {
     ("BA-MI-FIT", "large"): "of twenty populations; sign and twice are excluded",
     ("BA-MI-FIT-LOG", "tenth"): "of twenty populations; sign and twice are excluded",
 }  # numbers that cannot be told from half of them
-<<<<<<< HEAD
-WAITING = ("experiments/dandekar_census", "experiments/dandekar_wine", "experiments/zhang")
-=======
-WAITING = tuple(f"experiments/{name}" for name in ("dandekar_census", "dandekar_wine", "fang", "park_welling"))
->>>>>>> main
+WAITING = ("experiments/dandekar_census", "experiments/dandekar_wine")
 MENDED = {name: record for name, record in claims.load().items() if record.chapter not in WAITING}
 
 
