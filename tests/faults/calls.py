@@ -708,6 +708,7 @@ def library():
     yield timing.orthogonal, {}
     yield timing.passes, {"X": rows, "y": labels, "domain": label_box}
     yield zhang.published, {"data": lambda: people()}
+    yield zhang.rivals, {"repeats": 2}
     yield zhang.variants, {"data": lambda: people()}
     yield zhang.Panel, {"data": lambda: people(), "lines": some_lines, "epsilons": lambda: [1.0]}
     yield zhang.run, {"panels": panels, "protocol": lambda: splits.Holdout(1)}
