@@ -90,7 +90,7 @@ class Spend:
 
 @checked
 @dataclass(frozen=True)
-class Ledger:
+class Ledger(guarantee._Stated):
     """The spends of one data set, added by basic composition; it prints as a privacy statement.
 
     Ledgers of two releases that share their noise do not add up, because together they give the data away.
@@ -138,17 +138,10 @@ class Ledger:
     def __iter__(self) -> Iterator[Spend]:
         return iter(self.spends)
 
-    def __str__(self) -> str:
-        return guarantee.text(guarantee.statement(self.spends))
-
-    def _repr_html_(self) -> str:
-        return guarantee.page(guarantee.statement(self.spends))
-
     def to_frame(self) -> pd.DataFrame:
         """Return the spends as a table, one row each."""
-        return pd.DataFrame([{**asdict(spend), "zcdp": spend.rho} for spend in self.spends]).rename(
-            columns={"zcdp": "rho"}
-        )
+        table = pd.DataFrame([{**asdict(spend), "zcdp": spend.rho} for spend in self.spends])
+        return table.rename(columns={"zcdp": "rho"})
 
     def to_json(self) -> str:
         """Return the spends as text that loses no bit of them: to keep, and to publish with what was released.
