@@ -19,6 +19,7 @@ from dpreg.accounting import zcdp_from_pure
 from dpreg.arguments import checked
 from dpreg.checks import BudgetError, InputError, Neighbours
 from dpreg.noise import RandomState
+from dpreg.pipeline import guarantee
 
 T = TypeVar("T")
 
@@ -90,7 +91,7 @@ class Spend:
 @checked
 @dataclass(frozen=True)
 class Ledger:
-    """The spends of one data set, added by basic composition.
+    """The spends of one data set, added by basic composition; it prints as a privacy statement.
 
     Ledgers of two releases that share their noise do not add up, because together they give the data away.
 
@@ -136,6 +137,12 @@ class Ledger:
 
     def __iter__(self) -> Iterator[Spend]:
         return iter(self.spends)
+
+    def __str__(self) -> str:
+        return guarantee.text(guarantee.statement(self.spends))
+
+    def _repr_html_(self) -> str:
+        return guarantee.page(guarantee.statement(self.spends))
 
     def to_frame(self) -> pd.DataFrame:
         """Return the spends as a table, one row each."""
