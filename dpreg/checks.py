@@ -250,6 +250,8 @@ def numeric(value: Any, name: str, first: int = 0) -> NDArray[Any]:
     if array.dtype == np.longdouble:
         with np.errstate(over="ignore"):  # infinite ones are told apart where the numbers are used
             array = array.astype(np.float64)
+    if array.dtype.kind == "c":
+        raise InputError(f"{name} has entries of type {array.dtype}. Complex data not supported: give real numbers")
     if array.dtype.kind not in "biuf":
         raise InputError(f"{name} has entries of type {array.dtype}: encode them as real numbers first")
     return array
@@ -309,9 +311,9 @@ def rows(X: Any, y: Any, d: int | None = None, *, least: int = 0) -> tuple[NDArr
 
 def enough(X: Any, least: int = 2) -> None:
     """Raise `InputError` if there are fewer records."""
-    n = len(X) if hasattr(X, "__len__") else len(np.asarray(X))
-    if n < least:
-        raise InputError(f"there are {n} records: give at least {least}")
+    shape = X.shape if hasattr(X, "shape") else (len(X),) if hasattr(X, "__len__") else np.shape(X)
+    if shape and (n := shape[0]) < least:  # what has no length is refused where it is read
+        raise InputError(f"there are {n} records (n_samples = {n}): give at least {least}")
 
 
 def shapes(X: Any, y: Any, d: int | None = None) -> None:
@@ -321,11 +323,13 @@ def shapes(X: Any, y: Any, d: int | None = None) -> None:
     if y.ndim != 1:
         raise InputError(f"y has shape {y.shape}: give a one-dimensional array (y.ravel() if it is one column)")
     if X.shape[1] == 0:
-        raise InputError("X has no columns: give at least one predictor")
+        raise InputError(
+            f"X has no columns, 0 feature(s) (shape={X.shape}) while a minimum of 1 is required: give a predictor"
+        )
     if d is not None and X.shape[1] != d:
         raise InputError(f"X has {X.shape[1]} columns but the domain has {d}: pass the predictors the bounds describe")
-    if len(X) != len(y):
-        raise InputError(f"X has {len(X)} records and y has {len(y)}: give one response per record")
+    if X.shape[0] != len(y):
+        raise InputError(f"X has {X.shape[0]} records and y has {len(y)}: give one response per record")
 
 
 def all_finite(array: NDArray[Any], name: str, first: int | None = 0) -> None:
@@ -339,4 +343,4 @@ def all_finite(array: NDArray[Any], name: str, first: int | None = 0) -> None:
         bad = np.argwhere(~np.isfinite(array))[0]
         value = array[tuple(bad)]
         row = f"row {bad[0]} of its block" if first is None else f"row {first + bad[0]}"
-        raise InputError(f"{name} holds {value} (first at {row}): drop or impute such records")
+        raise InputError(f"{name} holds {value} (first at {row}): drop or impute records with NaN or infinities")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -14,9 +14,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dpreg import checks
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
+from dpreg.estimators import records
 from dpreg.mechanisms.wishart import difference
 from dpreg.noise import RandomState
-from dpreg.pipeline import lattice, objective, repair, solve
+from dpreg.pipeline import guarantee, lattice, objective, repair, solve
 from dpreg.pipeline.budget import Budget
 from dpreg.pipeline.domain import Ball, Box, Domain
 from dpreg.pipeline.laws import Law, certify, functional
@@ -36,10 +37,11 @@ class _Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
     epsilon: float
     mechanism: Mechanism
     neighbours: Neighbours
-    penalty: Penalty
+    penalty: Penalty | None
     random_state: RandomState
     sampler: Sampler
     bits: int
+    penalise_intercept: bool
 
     @property
     def _lattice(self) -> int | None:
@@ -47,13 +49,13 @@ class _Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         bits = lattice.allowed(self.bits)
         return None if checks.choice(self.sampler, ("numpy", "opendp"), "sampler") == "numpy" else bits
 
-    def _minimise(self, f: Quadratic, records: Any, budget: Budget | None) -> FloatArray:
+    def _minimise(self, f: Quadratic, budget: Budget | None) -> FloatArray:
         """Release the objective, keep what may be published, and return the scaled coefficients."""
-        if checks.neighbours(self.neighbours) == "replace":  # otherwise how many there are is a secret
-            checks.enough(records)
         domain = f.domain
         assert domain is not None  # the objective was built with it
-        checks.instance(self.penalty, Penalty, "penalty")
+        penalty = NONE if self.penalty is None else self.penalty
+        checks.instance(penalty, Penalty, "penalty")
+        free = not checks.flag(self.penalise_intercept, "penalise_intercept") and domain.intercept
         own, known = self.mechanism, {"wishart": difference, "laplace": functional}
         make: Any = own if callable(own) else known[checks.choice(own, tuple(known), "mechanism")]
         epsilon = checks.budget(self.epsilon)
@@ -66,13 +68,42 @@ class _Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
             f, law, self.random_state, neighbours=self.neighbours, budget=budget, sampler=self.sampler
         )
         self.ledger_ = self.release_.ledger
-        return solve.minimise(repair.lift(self.release_.objective, law), self.penalty)
+        return solve.minimise(repair.lift(self.release_.objective, law), penalty, free=free)
 
-    def _rows(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """Let scikit-learn note the names and number of the columns; the library checks the rest."""
+    def _rows(self, X: Any, y: Any, unknown: dict[str, Any]) -> tuple[Any, Any, Domain]:
+        """Let scikit-learn note the names and number of the columns, and return records and domain.
+
+        The objective checks the rest.
+        """
+        records.refuse(unknown)
         X = X if hasattr(X, "shape") else checks.numeric(X, "X")
+        y = records.response(y)
         self._noted(X, y=y)
-        return X, y
+        if checks.neighbours(self.neighbours) == "replace":  # otherwise how many there are is a secret
+            checks.enough(X)
+        return X, y, public_set(self.domain, (X.shape[1] or 1) if len(X.shape) == 2 else None)
+
+    def __str__(self) -> str:
+        return f"{self!r}\n{guarantee.text(self._statement)}" if hasattr(self, "ledger_") else repr(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """Add the privacy statement of a fitted model to what scikit-learn shows in notebooks."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if hasattr(self, "ledger_"):
+            bundle["text/plain"] = str(self)
+            if "text/html" in bundle:
+                bundle["text/html"] += guarantee.page(self._statement)
+        return bundle
+
+    @property
+    def _statement(self) -> dict[str, list[str]]:
+        return guarantee.statement(self.ledger_.spends, self.release_.domain)
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn what is taken."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def _noted(self, X: Any, **more: Any) -> None:
         """Let scikit-learn compare names and number of the columns, or note them, and say what it says as we do."""
@@ -88,16 +119,16 @@ class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  
     Parameters
     ----------
     domain : Box, Ball, or (lower, upper, (lowest, highest response))
-        Public bounds, in the user's units, of the columns in their order; the three make a box with an intercept.
+        Public bounds, in the user's units, of the columns in their order; the three make a box with an intercept. One
+        number for `lower` or `upper` is that of every column.
     epsilon : float
         What `fit` spends. A second fit on the same records spends it again.
     mechanism : {"wishart", "laplace"} or function
         Noise on the moments (`wishart.difference`), or on the coefficients (`laws.functional`). A function takes what
         those two take, and returns a `Law`; one that costs more than epsilon is refused.
     neighbours : {"replace", "add_remove"}
-    penalty : Penalty
-        In scaled units; it goes with the sum of squares. Public. It shrinks the intercept too: a large one pulls
-        predictions to the middle of the response's bounds.
+    penalty : Penalty, optional
+        In scaled units; it goes with the sum of squares. Public. With alpha=0 it is the LASSO.
     random_state : None, int or SeedSequence
         `None` for a real release. A seed is for study, and the ledger says so: every fit draws the same noise, and the
         model keeps the seed, with which anybody can take the noise off again.
@@ -105,6 +136,9 @@ class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  
         `opendp` for what is to be published (see `release.release`); the Wishart difference has no such sampler.
     bits : int
         With `opendp`, of the lattice (see `objective.linear`).
+    penalise_intercept : bool
+        Let the penalty shrink the intercept too: a large one then pulls predictions to the middle of the response's
+        bounds, and not to their mean.
 
     Attributes
     ----------
@@ -130,10 +164,11 @@ class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  
         *,
         mechanism: Mechanism = "wishart",
         neighbours: Neighbours = "replace",
-        penalty: Penalty = NONE,
+        penalty: Penalty | None = None,
         random_state: RandomState = None,
         sampler: Sampler = "numpy",
         bits: int = 16,
+        penalise_intercept: bool = False,
     ) -> None:
         self.domain = domain
         self.epsilon = epsilon
@@ -143,23 +178,23 @@ class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  
         self.random_state = random_state
         self.sampler = sampler
         self.bits = bits
+        self.penalise_intercept = penalise_intercept
 
     @checked
-    def fit(self, X: Any, y: Any, *, budget: Budget | None = None) -> Self:
+    def fit(self, X: Any, y: Any, *, budget: Budget | None = None, **unknown: Any) -> Self:
         """Release the objective of these records, charge the budget if there is one, and minimise.
 
-        Records beyond memory are Dask arrays, such as `stream.parquet` returns.
+        Records beyond memory are Dask arrays, such as `stream.parquet` returns; sparse ones are filled block by block.
 
         Raises
         ------
         InputError
-            For NaN, infinities, text, wrong shapes or parameters.
+            For NaN, infinities, text, wrong shapes or parameters; for `sample_weight`, and several responses.
         BudgetError
             If the budget does not allow it.
         """
-        X, y = self._rows(X, y)
-        domain = public_set(self.domain)
-        model = domain.unscale(self._minimise(objective.linear(X, y, domain, bits=self._lattice), X, budget))
+        X, y, domain = self._rows(X, y, unknown)
+        model = domain.unscale(self._minimise(objective.linear(X, y, domain, bits=self._lattice), budget))
         self.coef_, self.intercept_ = model.slopes, model.intercept
         return self
 
@@ -167,7 +202,7 @@ class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  
     def predict(self, X: Any) -> FloatArray:
         """Return predictions of shape (n,), in units of the response."""
         check_is_fitted(self)
-        rows = _table(X)
+        rows = records.table(X)
         self._noted(X, reset=False)
         return np.asarray(self.intercept_ + rows @ self.coef_)
 
@@ -177,17 +212,21 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
 
     Parameters
     ----------
-    domain, epsilon, mechanism, neighbours, penalty, random_state, sampler, bits
-        See `PrivateLinearRegression`. The ends of the domain's response are the two labels, as numbers.
+    domain, epsilon, mechanism, neighbours, penalty, random_state, sampler, bits, penalise_intercept
+        See `PrivateLinearRegression`. The ends of the domain's response are the two labels, unless there are `classes`.
     loss : Loss, optional
         The quadratic; by default `surrogates.chebyshev(4)`, made for probabilities from 1.8 to 98.2 per cent. With
         the Wishart difference and no penalty it scales all coefficients alike: it moves probabilities but no label.
+    classes : pair, optional
+        The two labels, of any kind, such as ("no", "yes"); they stand for the ends of the domain's response. Public,
+        and never read off the data: that one of them is missing there is private.
 
     Attributes
     ----------
     coef_, intercept_ : array of shape (1, d), array of shape (1,)
         Of the log-odds of the upper label, in the user's units.
     classes_ : array of the two labels
+        In sorted order, and of the kind they were given in.
     release_, ledger_ : Release, Ledger
 
     Examples
@@ -195,7 +234,7 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 50, [0, 0, 1, 1] * 50
     >>> model = PrivateLogisticRegression(([0.0], [3.0], (0, 1)), 5.0, random_state=0).fit(X, y)
     >>> model.predict([[0.0], [3.0]]).tolist()
-    [0.0, 1.0]
+    [0, 1]
     """
 
     def __init__(
@@ -205,11 +244,13 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
         *,
         mechanism: Mechanism = "wishart",
         neighbours: Neighbours = "replace",
-        penalty: Penalty = NONE,
+        penalty: Penalty | None = None,
         random_state: RandomState = None,
         sampler: Sampler = "numpy",
         bits: int = 16,
+        penalise_intercept: bool = False,
         loss: Loss | None = None,
+        classes: ArrayLike | None = None,
     ) -> None:
         self.domain = domain
         self.epsilon = epsilon
@@ -219,20 +260,22 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
         self.random_state = random_state
         self.sampler = sampler
         self.bits = bits
+        self.penalise_intercept = penalise_intercept
         self.loss = loss
+        self.classes = classes
 
     @checked
-    def fit(self, X: Any, y: Any, *, budget: Budget | None = None) -> Self:
+    def fit(self, X: Any, y: Any, *, budget: Budget | None = None, **unknown: Any) -> Self:
         """Release, charge and minimise, with the errors of `PrivateLinearRegression.fit`."""
-        X, y = self._rows(X, y)
-        domain = public_set(self.domain)
+        X, y, domain = self._rows(X, y, unknown)
+        y, classes = records.labels(y, self.classes, domain)
         loss = chebyshev(4.0) if self.loss is None else self.loss
         f = objective.logistic(X, y, domain, loss, bits=self._lattice)
-        model = domain.unscale(self._minimise(f, X, budget))
+        model = domain.unscale(self._minimise(f, budget))
         middle = sum(domain.response) / 2  # unscale speaks of the response; log-odds have no units
         self.coef_ = model.slopes[None] / domain.half_width
         self.intercept_ = np.array([(model.intercept - middle) / domain.half_width])
-        self.classes_ = np.array(domain.response)
+        self.classes_ = classes
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -245,7 +288,7 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
     def decision_function(self, X: Any) -> FloatArray:
         """Return the log-odds of the upper label, of shape (n,)."""
         check_is_fitted(self)
-        rows = _table(X)
+        rows = records.table(X)
         self._noted(X, reset=False)
         return np.asarray(self.intercept_[0] + rows @ self.coef_[0])
 
@@ -256,20 +299,28 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
         return np.stack([1 - upper, upper], axis=1)
 
     @checked
-    def predict(self, X: Any) -> FloatArray:
+    def predict(self, X: Any) -> NDArray[Any]:
         """Return the more probable label, of shape (n,)."""
         upper = self.decision_function(X) > 0
         return np.asarray(self.classes_[upper.astype(int)])
 
 
 @checked
-def public_set(bounds: Bounds) -> Domain:
+def public_set(bounds: Bounds, d: int | None = None) -> Domain:
     """Return the domain itself, or the box with an intercept for lower, upper and response bounds.
+
+    Parameters
+    ----------
+    bounds : Box, Ball, or (lower, upper, (lowest, highest response))
+    d : int, optional
+        For how many columns one number counts.
 
     Examples
     --------
     >>> public_set(([0.0], [1.0], (0.0, 10.0))).intercept
     True
+    >>> public_set((0.0, [1.0, 5.0], (0.0, 10.0)), 2).lower
+    (0.0, 0.0)
     """
     if isinstance(bounds, Box | Ball):
         return bounds
@@ -277,12 +328,5 @@ def public_set(bounds: Bounds) -> Domain:
         kind = type(bounds).__name__
         raise InputError(f"domain is of type {kind}: give Box, Ball, or lower, upper and response bounds")
     lower, upper, response = bounds
+    lower, upper = (np.full(d, end) if d and isinstance(end, int | float) else end for end in (lower, upper))
     return Box(lower, upper, response, intercept=True)
-
-
-def _table(X: Any) -> FloatArray:
-    rows = np.asarray(checks.numeric(X, "X"), dtype=np.float64)
-    if rows.ndim != 2:
-        raise InputError(f"X has shape {rows.shape}: give one row per record and one column per predictor")
-    checks.all_finite(rows, "X")
-    return rows

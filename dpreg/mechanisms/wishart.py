@@ -105,7 +105,6 @@ def difference(
 
 
 @checked
-@cache
 def balanced(domain: Domain) -> FloatArray:
     """Return the weights (response, constant, predictors) with the smallest `reference_risk`: functions of the domain.
 
@@ -122,6 +121,18 @@ def balanced(domain: Domain) -> FloatArray:
     [0.64, 0.71, 0.71]
     """
     _centred(domain)
+    return _balanced(isinstance(domain, Ball), domain.d, domain.intercept)
+
+
+@cache
+def _balanced(ball: bool, d: int, intercept: bool) -> FloatArray:
+    """Return the weights of any such domain: they depend on nothing else."""
+    here = (-1.0, 1.0)
+    domain: Box | Ball
+    if ball:
+        domain = Ball([0.0] * d, 1.0, here, intercept=intercept)
+    else:
+        domain = Box([-1.0] * d, [1.0] * d, here, intercept=intercept)
     predictors = np.full(domain.d, 1 / math.sqrt(_corners(domain)))
 
     def risk(logs: FloatArray) -> float:
@@ -202,14 +213,11 @@ def largest_change(
     else:  # j predictors have h = 0, the others the least u, and one coordinate slides
         corner = isinstance(domain, Box) and domain.corner
         r, least = (1 / math.sqrt(d), 0.5 / math.sqrt(d)) if corner else (1.0, 0.0)
-        products = []
-        for j in range(d + 1):
-            U, H = c + b * (r**2 * j + least**2 * (d - j)), b * (r - least) ** 2 * (d - j)
-            if not loss.labels:
-                products.append(_slide(U, H, a))
-            if j:  # one of these j slides
-                U -= b * r**2
-                products += [_slide(U + a * s, H + a * (1 - s), b, r, least) for s in (0, 1)]
+        j = np.arange(d + 1)
+        U, H = c + b * (r**2 * j + least**2 * (d - j)), b * (r - least) ** 2 * (d - j)
+        products = [] if loss.labels else [_slide(U, H, a)]
+        U, H = U[1:] - b * r**2, H[1:]  # one of these j slides
+        products += [_slide(U + a * s, H + a * (1 - s), b, r, least) for s in (0, 1)]
     return 4 * math.sqrt(max(products))
 
 
@@ -258,11 +266,20 @@ def _chord(U: float, H: float, w: float) -> float:
     return (U - w * q) * (H + w * q)
 
 
-def _slide(U: float, H: float, w: float, reach: float = 1.0, least: float = 0.0) -> float:
-    """Return the largest (U + w u^2) (H + w (reach - u)^2) for u from least to reach."""
-    roots = np.roots([2 * w, -3 * w * reach, U + H + w * reach**2, -U * reach])  # of the derivative over 2 w
-    u = np.r_[least, reach, np.clip(roots.real, least, reach)]  # a point that is no root does no harm
-    return float(((U + w * u**2) * (H + w * (reach - u) ** 2)).max())
+def _slide(U: Any, H: Any, w: float, reach: float = 1.0, least: float = 0.0) -> float:
+    """Return the largest (U + w u^2) (H + w (reach - u)^2) for u from least to reach, and any of these U and H."""
+    U, H = np.atleast_1d(U, H)
+    best = max(float(((U + w * u**2) * (H + w * (reach - u) ** 2)).max()) for u in (least, reach))
+    # u^2 + (reach - u)^2 is at most reach^2, so a slide stays below the best split of that: most need no solution.
+    q = np.clip((H - U) / 2 + w * reach**2 / 2, 0.0, w * reach**2)
+    hopeful = (U + q) * (H + w * reach**2 - q) > best
+    U, H = U[hopeful, None], H[hopeful, None]
+    companion = np.zeros((len(U), 3, 3))  # of the derivative, a cubic; all are solved at once
+    companion[:, 0] = np.hstack([np.full_like(U, 1.5 * reach), -(U + H) / (2 * w) - reach**2 / 2, U * reach / (2 * w)])
+    companion[:, [1, 2], [0, 1]] = 1.0
+    roots = np.linalg.eigvals(companion)
+    u = np.clip(roots.real, least, reach)  # a point that is no root does no harm
+    return float(((U + w * u**2) * (H + w * (reach - u) ** 2)).max(initial=best))
 
 
 def _corners(domain: Domain) -> int:

@@ -19,6 +19,7 @@ from dpreg.accounting import zcdp_from_pure
 from dpreg.arguments import checked
 from dpreg.checks import BudgetError, InputError, Neighbours
 from dpreg.noise import RandomState
+from dpreg.pipeline import guarantee
 
 T = TypeVar("T")
 
@@ -89,8 +90,8 @@ class Spend:
 
 @checked
 @dataclass(frozen=True)
-class Ledger:
-    """The spends of one data set, added by basic composition.
+class Ledger(guarantee._Stated):
+    """The spends of one data set, added by basic composition; it prints as a privacy statement.
 
     Ledgers of two releases that share their noise do not add up, because together they give the data away.
 
@@ -139,9 +140,8 @@ class Ledger:
 
     def to_frame(self) -> pd.DataFrame:
         """Return the spends as a table, one row each."""
-        return pd.DataFrame([{**asdict(spend), "zcdp": spend.rho} for spend in self.spends]).rename(
-            columns={"zcdp": "rho"}
-        )
+        table = pd.DataFrame([{**asdict(spend), "zcdp": spend.rho} for spend in self.spends])
+        return table.rename(columns={"zcdp": "rho"})
 
     def to_json(self) -> str:
         """Return the spends as text that loses no bit of them: to keep, and to publish with what was released.

@@ -176,7 +176,7 @@ class Quadratic:
 
 
 @checked
-def linear(X: ArrayLike, y: ArrayLike, domain: Domain, *, bits: int | None = None) -> Quadratic:
+def linear(X: Any, y: ArrayLike, domain: Domain, *, bits: int | None = None) -> Quadratic:
     """Return the least-squares objective sum (y - x' theta)^2 of the clipped, scaled records.
 
     Parameters
@@ -217,7 +217,7 @@ def linear(X: ArrayLike, y: ArrayLike, domain: Domain, *, bits: int | None = Non
 
 
 @checked
-def logistic(X: ArrayLike, y: ArrayLike, domain: Domain, loss: Loss = TAYLOR, *, bits: int | None = None) -> Quadratic:
+def logistic(X: Any, y: ArrayLike, domain: Domain, loss: Loss = TAYLOR, *, bits: int | None = None) -> Quadratic:
     """Return a quadratic stand-in for the logistic objective sum log(1 + e^(x' theta)) - y x' theta.
 
     Parameters
@@ -262,7 +262,7 @@ def check_labels(y: ArrayLike, domain: Domain) -> None:
 
 
 @checked
-def moments(X: ArrayLike, y: ArrayLike, domain: Domain, *, labels: bool = False, bits: int | None = None) -> FloatArray:
+def moments(X: Any, y: ArrayLike, domain: Domain, *, labels: bool = False, bits: int | None = None) -> FloatArray:
     """Return sum (t, x)(t, x)' of the clipped, scaled records, of shape (p + 1, p + 1), the response first.
 
     Rows are read once, block by block: memory beyond the input is one block.
@@ -270,8 +270,8 @@ def moments(X: ArrayLike, y: ArrayLike, domain: Domain, *, labels: bool = False,
     Parameters
     ----------
     X, y : arrays of shape (n, d) and (n,), in the user's units
-        Or Dask arrays, such as `stream.parquet` returns: then memory is that of the chunks being worked on. Their sum
-        is that of the same rows in memory but for rounding, because chunks are added in another order.
+        X may be sparse. Or Dask arrays, such as `stream.parquet` returns: then memory is that of the chunks worked
+        on. Their sum is that of the same rows in memory but for rounding, because chunks are added in another order.
     domain : Domain
     labels : bool
         Refuse a response that is not one of the two ends of `domain.response`.
@@ -288,7 +288,19 @@ def moments(X: ArrayLike, y: ArrayLike, domain: Domain, *, labels: bool = False,
     add = partial(_moments, domain=domain, labels=checks.flag(labels, "labels"), bits=own)
     if stream.lazy(X) or stream.lazy(y):
         return stream.add_up(add, X, y, domain.d, domain.p + 1)
+    if hasattr(X, "tocsr"):
+        return _sparse_moments(add, X.tocsr(), checks.numeric(y, "y"), domain.d)
     return add(*domain.records(X, y), 0)
+
+
+def _sparse_moments(
+    add: Callable[[NDArray[Any], NDArray[Any], int], FloatArray], X: Any, target: NDArray[Any], d: int
+) -> FloatArray:
+    """Add up blocks: centring fills a sparse block, and clipping needs it filled."""
+    checks.shapes(X, target, d)
+    starts = range(0, max(len(target), 1), BLOCK)
+    parts = [slice(start, start + BLOCK) for start in starts]
+    return sum((add(X[part].toarray(), target[part], part.start) for part in parts), np.zeros(()))
 
 
 def _moments(

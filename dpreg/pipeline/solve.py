@@ -64,7 +64,7 @@ NONE = Penalty()
 
 
 @checked
-def minimise(objective: Quadratic, penalty: Penalty = NONE) -> FloatArray:
+def minimise(objective: Quadratic, penalty: Penalty = NONE, *, free: bool = False) -> FloatArray:
     """Return the minimiser of the objective plus the penalty, for a whole stack at once.
 
     Without an L1 term this is the closed form, of minimum norm where M is singular: where an eigenvalue is at most
@@ -76,6 +76,9 @@ def minimise(objective: Quadratic, penalty: Penalty = NONE) -> FloatArray:
     objective : Quadratic with batch (...)
         Positive semidefinite after adding the ridge part; only the symmetric part of M counts.
     penalty : Penalty
+    free : bool
+        The penalty leaves the first coefficient alone, as that of a constant column; M must have an entry above zero
+        for it.
 
     Returns
     -------
@@ -94,6 +97,9 @@ def minimise(objective: Quadratic, penalty: Penalty = NONE) -> FloatArray:
     >>> minimise(f).tolist(), minimise(f, Penalty(2.0, alpha=0.0)).round(9).tolist()
     ([2.0, 0.5], [1.0, 0.0])
     """
+    if free and penalty.lam and objective.p > 1:
+        return _free_first(objective, penalty)
+    penalty = NONE if free else penalty
     M = objective.symmetric + penalty.l2 * np.eye(objective.p)
     values, vectors = np.linalg.eigh(M)
     _refuse_indefinite(values)
@@ -228,6 +234,19 @@ def _refuse_indefinite(values: FloatArray) -> None:
             f"the quadratic has eigenvalue {worst:.6g}, so it is unbounded below and an L1 term cannot help: "
             f"add a ridge above {-worst:.6g}, or trim it"
         )
+
+
+def _free_first(objective: Quadratic, penalty: Penalty) -> FloatArray:
+    """Minimise over the first coefficient, which makes a quadratic of the others, and over these with the penalty."""
+    M, v = objective.symmetric, objective.v
+    own, along = M[..., 0, 0, None], M[..., 0, 1:]
+    if (own <= 0).any():
+        raise IndefiniteError("the quadratic does not rise along its first coefficient, which is free: lift it first")
+    slope, level = along / own, v[..., :1] / own
+    rest = Quadratic(M[..., 1:, 1:] - along[..., None] * slope[..., None, :], v[..., 1:] - along * level, objective.c)
+    others = minimise(rest, penalty)
+    first = -(slope * others).sum(axis=-1, keepdims=True) - level / 2
+    return np.asarray(np.concatenate([first, others], axis=-1))
 
 
 def _closed_form(values: FloatArray, vectors: FloatArray, v: FloatArray) -> FloatArray:

@@ -43,8 +43,9 @@ READINGS = {  # of the scaling: from the corner, as footnote 1 of 001 has it, or
 def published(data: Dataset, loss: Loss = SQUARED, *, centred: bool = False) -> Lines:
     """Return the curves of 001's Figures 4 to 6, and some more: no noise, tight noise, and the best of this book.
 
-    All but the last are on 001's scaling, unless it is `centred`. For labels, tight noise and no noise give way to
-    Truncated and to the answer "no" for everybody.
+    All have one scaling and one constant column, or none: 001's, unless they are `centred`. So this book's, which is
+    always centred, stands in centred panels only. For labels, it and no noise give way to Truncated and to the answer
+    "no" for everybody.
 
     Parameters
     ----------
@@ -58,21 +59,40 @@ def published(data: Dataset, loss: Loss = SQUARED, *, centred: bool = False) -> 
     --------
     >>> from lib.data.census import census
     >>> [[method.name for method in methods] for _, methods in published(census("US", 100))]
-    [['NoPrivacy', 'FM', 'FM, no noise', 'FM, tight', 'DPME', 'FP'], ["this book's"]]
+    [['NoPrivacy', 'FM', 'FM, tight', 'FM, no noise', 'DPME', 'FP']]
     """
     _check(data, loss)
     recipe = replace(PAPER, corner=not checks.flag(centred, "centred"), intercept=bool(centred))
     box = data.box(corner=recipe.corner, intercept=recipe.intercept)
-    plain: Method | RowMethod
-    more: list[Method | RowMethod]
+    private = [Method("FM", recipe.fit, loss=loss), functional_mechanism("FM, tight", box, loss=loss)]
+    rows = rivals(loss)
     if loss.labels:
         plain = logistic_regression("NoPrivacy", repeats=TWICE)
         more = [no_privacy("Truncated", loss=loss), Method("always no", _zero, private=False, repeats=ONCE, loss=loss)]
-    else:
-        plain = no_privacy("NoPrivacy")
-        more = [Method("FM, no noise", partial(_no_noise, recipe=recipe)), functional_mechanism("FM, tight", box)]
-    rows = [dpme(labels=loss.labels, repeats=ONCE), filter_priority(labels=loss.labels, repeats=ONCE)]
-    return [(box, [plain, Method("FM", recipe.fit, loss=loss), *more, *rows]), _best(data, loss)]
+        return [(box, [plain, *private, *more, *rows])]
+    bias = Method("FM, no noise", partial(_no_noise, recipe=recipe))
+    lines: Lines = [(box, [no_privacy("NoPrivacy"), *private, bias, *rows])]
+    return [*lines, _best(data, loss)] if centred else lines
+
+
+@checked
+def rivals(loss: Loss = SQUARED, *, repeats: int = ONCE) -> list[Method | RowMethod]:
+    """Return DPME and Filter-Priority (FP), the private methods that 001 compares with.
+
+    Parameters
+    ----------
+    loss : Loss
+        `TAYLOR` for labels.
+    repeats : int
+        Partitions in which they take part.
+
+    Examples
+    --------
+    >>> [method.name for method in rivals()]
+    ['DPME', 'FP']
+    """
+    checks.instance(loss, Loss, "loss")
+    return [make(labels=loss.labels, repeats=repeats) for make in (dpme, filter_priority)]
 
 
 @checked

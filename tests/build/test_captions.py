@@ -46,7 +46,6 @@ ELSEWHERE = {
     "fig-best-wine": {11.0: "predictors of the wines"} | SWEEP,
     "fig-best-census": SWEEP,
     "fig-best-flat": SWEEP,
-    "fig-zhang-readings": {4.0: "readings are a list"},
     "fig-speed-records": PREDICTORS | BUDGETS,
     "fig-speed-settings": PREDICTORS,
     "fig-speed-predictors": BUDGETS,

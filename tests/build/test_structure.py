@@ -36,7 +36,7 @@ ROOMS |= {
     "lib.pages": set(ROOMS),
 }
 
-FACES = {"dpreg.__init__", "dpreg.audit.__init__"}  # what they show is imported when asked for
+FACES = {"dpreg.__init__", "dpreg.__main__", "dpreg.audit.__init__"}  # what they show is imported when asked for
 
 MODULE_LINES = 200  # of code: what is not blank, comment or docstring
 FUNCTION_LINES = 40
@@ -135,7 +135,7 @@ def room(name):
     return name.rpartition(".")[0]
 
 
-RULED = [name for name in MODULES if not name.endswith("__init__")]
+RULED = [name for name in MODULES if not name.endswith("__init__") and name not in FACES]
 
 
 def test_every_module_has_its_room():

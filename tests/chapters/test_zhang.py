@@ -123,14 +123,13 @@ def agrees(claim, name, own, deviation):
     assert abs(own - record.values[name]) <= 4 * math.hypot(deviation, record.tolerances.get(name, 0) / 4)
 
 
+def name(country, attributes, centred):
+    return "centred_" * centred + f"{country}_{attributes}"
+
+
 def ratio(one, other):
     (a, da), (b, db) = middle(one), middle(other)
     return a / b, a / b * math.hypot(da / a, db / b)
-
-
-def difference(one, other):
-    (a, da), (b, db) = middle(one), middle(other)
-    return a - b, math.hypot(da, db)
 
 
 # Fast: the module
@@ -175,145 +174,161 @@ def test_the_error_has_a_tail_of_order_one_over_root():
     agrees("FM-AVERAGE", "ratio", share, math.sqrt(share * (1 - share) / far))
 
 
+centred_or_not = pytest.mark.parametrize("centred", [False, True])
+each_country = pytest.mark.parametrize("country", COUNTRIES)
+both_numbers = pytest.mark.parametrize("attributes", [11, 14])
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("country", COUNTRIES)
-def test_linear_mechanism_by_dimension(country):
+@centred_or_not
+@each_country
+def test_linear_mechanism_by_dimension(country, centred):
     rng = np.random.default_rng(21)
-    for attributes in (5, 14):
-        task = Task("linear", country, attributes)
-        own = ratio(task.plain(30, rng), task.mechanism([0.8], 100, rng)[:, 0])
-        if (country, attributes) == ("br", 14):
-            assert own[0] < 0.5
-            assert claims.load()["FM-FIG4-SAME"].values["br_14_below_half"]
-        else:
-            agrees("FM-FIG4-SAME", f"{country}_{attributes}", *own)
-    plain, whole = task.plain(10, rng), task.mechanism([0.8], 60, rng)
-    bias = np.median(task.mechanism([0.8], 10, rng, noisy=False)) - np.median(plain)
-    assert bias > 0.5 * (np.median(whole) - np.median(plain))  # most of the gap is the ridge alone
-    task = Task("linear", country, centred=True)
-    own = ratio(task.plain(30, rng), task.mechanism([0.8], 60, rng)[:, 0])
-    agrees("FM-FIG4-SAME", f"centred_{country}_14", *own)
+    for attributes in (5, 11, 14):
+        task = Task("linear", country, attributes, centred)
+        plain, whole = task.plain(20, rng), task.mechanism([0.8], 60, rng)[:, 0]
+        agrees("FM-FIG4-SAME", name(country, attributes, centred), *ratio(plain, whole))
+    if not centred:  # most of the gap is the ridge alone
+        bias = np.median(task.mechanism([0.8], 10, rng, noisy=False)) - np.median(plain)
+        assert bias > 0.5 * (np.median(whole) - np.median(plain))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("centred", [False, True])
+@centred_or_not
 def test_linear_mechanism_is_below_the_histograms(centred):
     rng, wins = np.random.default_rng(22), 0
     for country in COUNTRIES:
         for attributes in (5, 8, 11, 14):
             own = np.median(Task("linear", country, attributes, centred).mechanism([0.8], 20, rng))
             wins += bool(own < rival("linear", country, attributes, centred=centred).min())
-    assert wins == 8 == claims.load()["FM-FIG4-BEST"].values["wins"] / 2
+    assert wins == 8 == claims.load()["FM-FIG4-BEST"].values["charged"] / 2
 
 
 @pytest.mark.slow
-def test_histograms_by_dimension():
+@each_country
+@pytest.mark.parametrize("attributes", [5, 11, 14])
+def test_histograms_by_dimension(country, attributes):
     rng = np.random.default_rng(23)
-    for country in COUNTRIES:
-        for attributes in (5, 14):
-            task, table = Task("linear", country, attributes), rival("linear", country, attributes)
+    for centred in (False, True):
+        task, table = (
+            Task("linear", country, attributes, centred),
+            rival("linear", country, attributes, centred=centred),
+        )
+        if not centred:
             plain = middle(task.plain(20, rng))
-            if country == "us":
-                for name in ("DPME", "FP"):
-                    own = plain[0] / table[name]
-                    agrees("FM-FIG4-OTHERS", f"{name.lower()}_us_{attributes}", own, 0.01 * own)
-            fm, deviation = middle(task.mechanism([0.8], 60, rng)[:, 0])
-            lead = fm / table.min()
-            agrees("FM-SUM-DIM", f"{country}_{attributes}", lead, lead * (0.01 + deviation / fm))
-
-
-centred_or_not = pytest.mark.parametrize("centred", [False, True])
-each_country = pytest.mark.parametrize("country", COUNTRIES)
+            for method in ("DPME", "FP"):
+                own = plain[0] / table[method]
+                agrees("FM-FIG4-OTHERS", f"{method.lower()}_{country}_{attributes}", own, 0.01 * own)
+        fm, deviation = middle(task.mechanism([0.8], 40, rng)[:, 0])
+        lead = fm / table.min()
+        agrees("FM-SUM-DIM", name(country, attributes, centred), lead, lead * (0.01 + deviation / fm))
 
 
 @pytest.mark.slow
 @centred_or_not
 @each_country
-def test_truncation_costs_little(country, centred):
-    task, rng = Task("logistic", country, centred=centred), np.random.default_rng(24)
-    own = difference(task.plain(20, rng), task.newton(6, rng))
-    agrees("FM-FIG4-TRUNC", country + "_centred" * centred, *own)
+@both_numbers
+def test_truncation_costs_little(country, attributes, centred):
+    task, rng = Task("logistic", country, attributes, centred), np.random.default_rng(24)
+    own = ratio(task.plain(20, rng), task.newton(6, rng))
+    agrees("FM-FIG4-TRUNC", name(country, attributes, centred), *own)
 
 
 @pytest.mark.slow
 @centred_or_not
 @each_country
-def test_logistic_mechanism_and_truncated(country, centred):
-    task, rng = Task("logistic", country, centred=centred), np.random.default_rng(25)
-    own = difference(task.mechanism([0.8], 80, rng)[:, 0], task.plain(20, rng))
-    agrees("FM-FIG4-SLIGHT", country + "_centred" * centred, *own)
+@both_numbers
+def test_logistic_mechanism_and_truncated(country, attributes, centred):
+    task, rng = Task("logistic", country, attributes, centred), np.random.default_rng(25)
+    own = ratio(task.mechanism([0.8], 60, rng)[:, 0], task.plain(20, rng))
+    agrees("FM-FIG4-SLIGHT", name(country, attributes, centred), *own)
 
 
 @pytest.mark.slow
 @centred_or_not
 @each_country
-def test_logistic_mechanism_and_the_histograms(country, centred):
+@both_numbers
+def test_logistic_mechanism_and_the_histograms(country, attributes, centred):
     """At all records, at epsilon 0.8 and 0.1; DPME settles to a thousandth within five fits."""
-    task, rng = Task("logistic", country, centred=centred), np.random.default_rng(26)
-    errors = task.mechanism([0.8, 0.1], 80, rng)
+    task, rng = Task("logistic", country, attributes, centred), np.random.default_rng(26)
+    errors = task.mechanism([0.8, 0.1], 60, rng)
     fm, deviation = middle(errors[:, 0])
-    best = rival("logistic", country, centred=centred).min()
-    agrees("FM-FIG4-MUCH", country + "_centred" * centred, best - fm, math.hypot(deviation, 0.001))
-    if centred:
+    best = rival("logistic", country, attributes, centred=centred).min()
+    agrees("FM-FIG4-MUCH", name(country, attributes, centred), fm / best, math.hypot(deviation, 0.001) / best)
+    if centred and attributes == 11:
         few, few_deviation = middle(Task("logistic", country, 5, True).mechanism([0.8], 40, rng)[:, 0])
-        lead = rival("logistic", country, 5, centred=True).min() - few
-        agrees("FM-FIG4-MUCH", f"{country}_centred_5", lead, math.hypot(few_deviation, 0.001))
-    records = claims.load()
-    points = {"FM-FIG5-MARGIN": 20, "FM-FIG6-BEST": 12}
+        better = rival("logistic", country, 5, centred=True).min()
+        agrees("FM-FIG4-MUCH", f"centred_{country}_5", few / better, math.hypot(few_deviation, 0.001) / better)
+    scaling, records = "centred" if centred else "printed", claims.load()
+    points = {"FM-FIG5-MARGIN": {11: 12, 14: 8}, "FM-FIG6-BEST": {11: 12, 14: 12}}
+    shares = [records[claim].values[f"{scaling}_{attributes}"] / of[attributes] for claim, of in points.items()]
     if centred:
         assert best - fm > 0.01
-        assert all(records[name].values["centred"] > 0.75 * of for name, of in points.items())
+        assert min(shares) > 0.7
     else:
-        low = rival("logistic", country, epsilon=0.1).min()
+        low = rival("logistic", country, attributes, epsilon=0.1).min()
         assert max(best - fm, low - np.median(errors[:, 1])) < 0.01
-        assert all(records[name].values["logistic"] == 0 for name in points)
+        assert max(shares) < 0.1
+    assert records["FM-SUM-ALL"].values["linear"] == 1 > records["FM-SUM-ALL"].values["logistic"]
 
 
 @pytest.mark.slow
 @each_country
-def test_linear_mechanism_by_records(country):
-    rng = np.random.default_rng(27)
+@centred_or_not
+@both_numbers
+def test_linear_mechanism_by_records(country, attributes, centred):
+    rng, task = np.random.default_rng(27), Task("linear", country, attributes, centred)
+    fm = {rate: task.mechanism([0.8], 60, rng, rate)[:, 0] for rate in (0.2, 0.5, 1.0)}
+    plain = {rate: task.plain(30, rng, rate) for rate in (0.2, 0.5, 1.0)}
+    agrees("FM-FIG5-SAME", name(country, attributes, centred), *ratio(plain[0.5], fm[0.5]))
+    agrees("FM-FIG5-STABLE", name(country, attributes, centred), *ratio(fm[1.0], fm[0.2]))
+    steady, deviation = ratio(plain[1.0], plain[0.2])
+    assert abs(steady - 1) < 0.01 + 4 * deviation
+
+
+@pytest.mark.slow
+@each_country
+@both_numbers
+def test_histograms_by_records(country, attributes):
+    tenth, whole = rival("linear", country, attributes, rate=0.1), rival("linear", country, attributes)
+    for method in ("DPME", "FP"):
+        own = whole[method] / tenth[method]
+        agrees("FM-FIG5-OTHERS", f"{method.lower()}_{country}_{attributes}", own, 0.02 * own)
     for centred in (False, True):
-        task, name = Task("linear", country, centred=centred), "centred_" * centred + country
-        fm = {rate: task.mechanism([0.8], 80, rng, rate)[:, 0] for rate in (0.2, 1.0)}
-        plain = {rate: task.plain(30, rng, rate) for rate in (0.2, 1.0)}
-        if name == "br":
-            assert ratio(plain[1.0], fm[1.0])[0] < 0.5
-            assert claims.load()["FM-FIG5-SAME"].values["br_below_half"]
-        else:
-            agrees("FM-FIG5-SAME", name, *ratio(plain[1.0], fm[1.0]))
-        agrees("FM-FIG5-STABLE", name, *ratio(fm[1.0], fm[0.2]))
-        steady, deviation = ratio(plain[1.0], plain[0.2])
-        assert abs(steady - 1) < 0.01 + 4 * deviation
+        best = rival("linear", country, attributes, centred=centred).min()
+        task = Task("linear", country, attributes, centred)
+        fm, deviation = middle(task.mechanism([0.8], 40, np.random.default_rng(28))[:, 0])
+        agrees("FM-FIG5-ALL", name(country, attributes, centred), fm / best, fm / best * (0.01 + deviation / fm))
 
 
 @pytest.mark.slow
 @each_country
-def test_histograms_by_records(country):
-    tenth, whole = rival("linear", country, rate=0.1), rival("linear", country)
-    for name in ("DPME", "FP"):
-        own = whole[name] / tenth[name]
-        agrees("FM-FIG5-OTHERS", f"{name.lower()}_{country}", own, 0.02 * own)
-    fm, deviation = middle(Task("linear", country).mechanism([0.8], 80, np.random.default_rng(28))[:, 0])
-    own = fm / whole.min()
-    agrees("FM-FIG5-ALL", country, own, own * (0.01 + deviation / fm))
+@centred_or_not
+@both_numbers
+def test_logistic_gap_shrinks(country, attributes, centred):
+    task, rng = Task("logistic", country, attributes, centred), np.random.default_rng(29)
+    for rate, end in ((0.1, "tenth"), (1.0, "all")):
+        fm = task.mechanism([0.8], 60, rng, rate)[:, 0]
+        own = ratio(fm, task.newton(10 if rate < 1 else 5, rng, rate))
+        agrees("FM-FIG5-GAP", f"{name(country, attributes, centred)}_{end}", *own)
 
 
 @pytest.mark.slow
 @each_country
-def test_logistic_gap_shrinks(country):
-    task, rng = Task("logistic", country, centred=True), np.random.default_rng(29)
-    for rate, name in ((0.1, "tenth"), (1.0, "all")):
-        fm = task.mechanism([0.8], 100, rng, rate)[:, 0]
-        agrees("FM-FIG5-GAP", f"{country}_{name}", *difference(fm, task.newton(10 if rate < 1 else 5, rng, rate)))
+@both_numbers
+def test_histograms_on_labels_by_records(country, attributes):
+    """DPME only: FP's errors scatter too much for five fits to be compared with five others."""
+    for centred in (False, True):
+        tenth, whole = (rival("logistic", country, attributes, rate=r, centred=centred)["DPME"] for r in (0.1, 1.0))
+        agrees("FM-FIG5-LOGIT", f"dpme_{name(country, attributes, centred)}", whole / tenth, 0.01)
 
 
-@pytest.mark.parametrize("name", ["NoPrivacy", "Truncated"])
-def test_no_privacy_ignores_epsilon(name):
+@pytest.mark.parametrize("method", ["NoPrivacy", "Truncated"])
+def test_no_privacy_ignores_epsilon(method):
     data = above(census("US", 3000, attributes=5), 50_000)
-    box, method = box_and(data, name, TAYLOR)
+    box, one = box_and(data, method, TAYLOR)
     grids = [
-        zhang.run([zhang.Panel(data, [(box, [method])], grid, "misclassified")], CrossValidation(1))
+        zhang.run([zhang.Panel(data, [(box, [one])], grid, "misclassified")], CrossValidation(1))
         for grid in ([0.1], [0.8, 3.2])
     ]
     assert grids[0]["value"].tolist() == grids[1]["value"].tolist()
@@ -321,22 +336,26 @@ def test_no_privacy_ignores_epsilon(name):
 
 @pytest.mark.slow
 @each_country
-def test_errors_by_epsilon(country):
+@both_numbers
+def test_errors_by_epsilon(country, attributes):
     rng = np.random.default_rng(30)
     for centred in (False, True):
-        errors = Task("linear", country, centred=centred).mechanism([0.1, 3.2], 100, rng)
-        agrees("FM-FIG6-ROBUST", "centred_" * centred + country, *ratio(errors[:, 1], errors[:, 0]))
-    for name in ("DPME", "FP"):
-        low, high = (rival("linear", country, epsilon=epsilon)[name] for epsilon in (0.1, 3.2))
-        agrees("FM-FIG6-WORSE", f"{name.lower()}_{country}", high / low, 0.015 * high / low)
+        errors = Task("linear", country, attributes, centred).mechanism([0.1, 3.2], 80, rng)
+        agrees("FM-FIG6-ROBUST", name(country, attributes, centred), *ratio(errors[:, 1], errors[:, 0]))
+    for method in ("DPME", "FP"):
+        low, high = (rival("linear", country, attributes, epsilon=epsilon)[method] for epsilon in (0.1, 3.2))
+        agrees("FM-FIG6-WORSE", f"{method.lower()}_{country}_{attributes}", high / low, 0.015 * high / low)
 
 
 @pytest.mark.slow
 @each_country
-def test_largest_budget(country):
+@centred_or_not
+@both_numbers
+def test_largest_budget(country, attributes, centred):
     rng = np.random.default_rng(31)
-    for name, centred in (("linear", False), ("centred", True)):
-        task = Task("linear", country, centred=centred)
-        agrees("FM-SUM-NEAR", f"{name}_{country}", *ratio(task.plain(30, rng), task.mechanism([3.2], 80, rng)[:, 0]))
-    task = Task("logistic", country, centred=True)
-    agrees("FM-SUM-NEAR", f"logistic_{country}", *ratio(task.newton(5, rng), task.mechanism([3.2], 80, rng)[:, 0]))
+    task = Task("linear", country, attributes, centred)
+    own = ratio(task.plain(30, rng), task.mechanism([3.2], 60, rng)[:, 0])
+    agrees("FM-SUM-NEAR", name(country, attributes, centred), *own)
+    task = Task("logistic", country, attributes, centred)
+    own = ratio(task.newton(5, rng), task.mechanism([3.2], 60, rng)[:, 0])
+    agrees("FM-SUM-NEAR", "labels_" + name(country, attributes, centred), *own)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy import sparse
 from sklearn.linear_model import LinearRegression
 
 from dpreg.checks import InputError
@@ -142,6 +143,19 @@ def test_every_container_gives_the_same_objective(domain):
     small = linear(X.astype(np.float32), y.astype(np.float32), domain)
     wide = linear(X.astype(np.float32).astype(float), y.astype(np.float32).astype(float), domain)
     assert same(small, wide)
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.coo_matrix, sparse.csc_array])
+def test_sparse_rows_are_filled_block_by_block(kind):
+    domain = Box([-1, 0.5], [1, 1], (-1, 1), intercept=True)
+    X, y = rows(domain, 2 * BLOCK + 3)
+    X[np.random.default_rng(1).random(X.shape) < 0.7] = 0.0
+    assert same(linear(kind(X), y, domain), linear(X, y, domain))
+    with pytest.raises(InputError, match=f"X has {len(X)} records and y has 3"):
+        linear(kind(X), y[:3], domain)
+    X[BLOCK + 1, 1] = np.nan
+    with pytest.raises(InputError, match=f"X holds nan .first at row {BLOCK + 1}"):
+        linear(kind(X), y, domain)
 
 
 def test_integers_and_booleans_are_numbers():

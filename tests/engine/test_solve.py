@@ -82,6 +82,28 @@ def test_minimise_equals_scikit_learn(seed, alpha):
     np.testing.assert_allclose(minimise(quadratic(X.T @ X, -2 * X.T @ y), penalty), twin.fit(X, y).coef_, atol=1e-6)
 
 
+@given(seeds, st.sampled_from([1.0, 0.3, 0.0]))
+@settings(max_examples=40, deadline=None)
+def test_a_free_first_coefficient_is_not_penalised(seed, alpha):
+    """Where the slope along it is zero the others meet the conditions of the penalty; a stack is solved at once."""
+    rng = np.random.default_rng(seed)
+    p, penalty = int(rng.integers(1, 6)), Penalty(float(rng.uniform(0.1, 5.0)), alpha)
+    A, v = rng.normal(size=(3, p + 2, p)), rng.normal(size=(3, p)) * 4
+    f = Quadratic(np.swapaxes(A, 1, 2) @ A, v, np.zeros(3))
+    theta = minimise(f, penalty, free=True)
+    slope = 2 * (f.M @ theta[..., None])[..., 0] + v + 2 * penalty.l2 * theta * (np.arange(p) > 0)
+    np.testing.assert_allclose(slope[:, 0], 0.0, atol=1e-7)
+    miss = np.abs(slope + penalty.l1 * np.sign(theta)) - np.where(theta == 0, penalty.l1, 0.0)
+    assert (miss[:, 1:] < 1e-6).all()
+
+
+def test_a_free_coefficient_must_have_a_minimum():
+    with pytest.raises(IndefiniteError, match="free: lift it first"):
+        minimise(quadratic([[0.0, 0.0], [0.0, 1.0]], [1.0, 1.0]), Penalty(1.0), free=True)
+    f = quadratic([[2.0, 1.0], [1.0, 2.0]], [1.0, 1.0])
+    assert (minimise(f, free=True) == minimise(f)).all()
+
+
 def test_minimise_equals_scikit_learn_on_wine():
     data = wine()
     Z, t = data.box().scale(data.X, data.y)

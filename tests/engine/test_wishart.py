@@ -151,6 +151,25 @@ def test_the_bound_by_a_grid(kind, labels):
         assert found * (1 - 1e-12) <= bound <= found * (1 + 1e-3)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_no_slide_of_one_coordinate_is_missed(seed):
+    """All corners of the box but for one coordinate, which takes every value of a grid; a heavy response does slide."""
+    rng = np.random.default_rng(seed)
+    d, intercept = int(rng.integers(1, 7)), bool(rng.integers(2))
+    weights = np.r_[np.exp(rng.normal(size=1 + intercept) + [2.0, -2.0][: 1 + intercept]), np.ones(d)]
+    u = np.linspace(0, 1, 1001)
+    free = np.r_[weights[0] ** 2, np.ones(d)]  # response first
+    best = 0.0
+    for corner in itertools.product([0.0, 1.0], repeat=d):  # the others, in the order of their weights
+        for slides in (0, 1):
+            fixed = np.delete(free, slides)
+            U = fixed @ corner + free[slides] * u**2 + intercept * weights[1] ** 2
+            H = fixed @ np.subtract(1.0, corner) + free[slides] * (1 - u) ** 2
+            best = max(best, (U * H).max())
+    domain = Box([-1] * d, [1] * d, (-1, 1), intercept=intercept)
+    assert largest_change(weights, domain) == pytest.approx(4 * math.sqrt(best), rel=1e-6)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_only_ratios_of_the_weights_count(kind):
     """And weights whose fourth powers are no floats are refused: their price would be wrong."""

@@ -13,8 +13,8 @@ LABEL = (Y > 0.5).astype(float)
 BOX = Box([-1], [1], (0, 1), intercept=True)
 
 
-def linear(domain=BOX, epsilon=1.0, X=X, y=Y, budget=None, **options):
-    return lambda: private.PrivateLinearRegression(domain, epsilon, **options).fit(X, y, budget=budget)
+def linear(domain=BOX, epsilon=1.0, X=X, y=Y, budget=None, weights=None, **options):
+    return lambda: private.PrivateLinearRegression(domain, epsilon, **options).fit(X, y, budget=budget, **weights or {})
 
 
 def logistic(domain=BOX, epsilon=1.0, X=X, y=LABEL, **options):
@@ -47,7 +47,8 @@ def parameters(fit):
 CASES = {
     "private.PrivateLinearRegression": parameters(linear),
     "private.PrivateLinearRegression.fit": [
-        ("y has shape", linear(y=Y[:, None])),
+        ("y has shape", linear(y=np.column_stack([Y, Y]))),
+        ("sample_weight is given, .*: .*leave", linear(weights={"sample_weight": Y})),
         ("X has shape", linear(X=Y)),
         ("budget is of type float: give Budget", linear(budget=1.0)),
     ],

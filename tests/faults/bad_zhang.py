@@ -18,6 +18,10 @@ CASES = {
         ("loss is of type str: give Loss", lambda: zhang.published(DATA, "linear")),
         ("centred is 'no': give True or False", lambda: zhang.published(DATA, centred="no")),
     ],
+    "zhang.rivals": [
+        ("loss is of type str: give Loss", lambda: zhang.rivals("linear")),
+        ("repeats is 0: give", lambda: zhang.rivals(repeats=0)),
+    ],
     "zhang.variants": [
         ("data is of type int: give Dataset", lambda: zhang.variants(3)),
         ("loss is of type str: give Loss", lambda: zhang.variants(DATA, "linear")),

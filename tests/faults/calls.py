@@ -14,7 +14,7 @@ from dpreg import accounting, noise
 from dpreg.attacks import attribute, inversion, last_bits
 from dpreg.audit import search
 from dpreg.audit.findings import Finding, Report
-from dpreg.estimators import nonprivate, private
+from dpreg.estimators import nonprivate, private, records
 from dpreg.mechanisms import (
     best_scales,
     budget_split,
@@ -35,6 +35,7 @@ from dpreg.pipeline import (
     bounds,
     budget,
     domain,
+    guarantee,
     lattice,
     laws,
     logistic,
@@ -64,6 +65,8 @@ from lib.papers import attacked_fits, fang, park_welling, timing, zhang
 PACKAGES = ("dpreg", "lib")
 LATER = (
     "dpreg.audit",
+    "dpreg.__main__",
+    "dpreg.estimators.command",
     "lib.pages.plot",
     "lib.pages.peer",
 )  # being written; and drawing, where matplotlib says what it cannot draw
@@ -601,7 +604,15 @@ def estimators():
     yield nonprivate.twin, {"penalty": lambda: solve.Penalty(1.0, 0.5), "n": 10}
     chosen = {"X": rows, "y": y, "domain": box, "alpha": 1.0, "grid": (0.1, 1.0), "folds": 2}
     yield nonprivate.choose_penalty, chosen
-    yield private.public_set, {"bounds": box}
+    yield private.public_set, {"bounds": box, "d": 2}
+    yield guarantee.statement, {"spends": lambda: [spend()], "domain": box}
+    yield guarantee.bounds, {"domain": ball}
+    yield guarantee.text, {"parts": lambda: {"guarantee": ["all"]}}
+    yield guarantee.page, {"parts": lambda: {"guarantee": ["all"]}}
+    yield records.table, {"X": rows}
+    yield records.response, {"y": y}
+    yield records.refuse, {"unknown": lambda: {}}
+    yield records.labels, {"y": labels, "classes": None, "domain": label_box}
     yield settled(private.PrivateLinearRegression, y), {"domain": box}
     yield settled(private.PrivateLogisticRegression, labels), {"domain": label_box}
     yield (
@@ -697,6 +708,7 @@ def library():
     yield timing.orthogonal, {}
     yield timing.passes, {"X": rows, "y": labels, "domain": label_box}
     yield zhang.published, {"data": lambda: people()}
+    yield zhang.rivals, {"repeats": 2}
     yield zhang.variants, {"data": lambda: people()}
     yield zhang.Panel, {"data": lambda: people(), "lines": some_lines, "epsilons": lambda: [1.0]}
     yield zhang.run, {"panels": panels, "protocol": lambda: splits.Holdout(1)}

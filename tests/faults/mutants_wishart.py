@@ -22,7 +22,7 @@ MUTANTS = {
     "Wishart difference: no coordinate may slide": (
         "dpreg.mechanisms.wishart._slide",
         "np.clip(roots.real, least, reach)",
-        "np.full(3, reach)",
+        "np.full_like(roots.real, reach)",
         "test_wishart.py -k 'beats or single'",
     ),
     "Wishart difference: the ball's trade-off halved": (

@@ -116,13 +116,20 @@ NO_RELEASE = ("experiment.sweep", "nonprivate.choose_penalty", "domain.Box.from_
 @pytest.mark.parametrize("reader", NO_RELEASE)
 @pytest.mark.parametrize("n", [0, 1])
 def test_too_few_records(reader, n):
-    with pytest.raises(InputError, match=rf"(there are|for) {n} records: give at"):
+    with pytest.raises(InputError, match=rf"(there are|for) {n} records( .n_samples = {n}.)?: give at"):
         READERS[reader](X[:n], Y[:n])
 
 
 @pytest.mark.filterwarnings("ignore::dpreg.checks.PrivacyLeakWarning")
-@pytest.mark.parametrize("reader", READERS)
-@pytest.mark.parametrize("record", BAD_RECORDS)
+@pytest.mark.parametrize(
+    ("reader", "record"),
+    [
+        (reader, record)
+        for reader in READERS
+        for record in BAD_RECORDS
+        if not (record.startswith("sparse") and reader in ("objective.linear", "objective.moments"))  # they read these
+    ],
+)
 def test_bad_records(reader, record):
     data, response, message = BAD_RECORDS[record]
     with pytest.raises(InputError, match=message) as caught:

@@ -390,6 +390,7 @@ UNHARMED = {
     "dpreg.audit.count_releases": "as declared",
     "dpreg.audit.irls_releases": "as declared",
     "dpreg.audit.other_releases": "as declared",
+    "dpreg.__main__": "one line; it calls the command",
     "dpreg.estimators.nonprivate": "cross-validation by scikit-learn",
     "dpreg.sweeps.experiment": "the sweep; what it calls has them",
     "lib.data.generated_parameters": "constants, compared with their source",
