@@ -17,8 +17,9 @@ def anchor_cells(app, doctree):
 
 
 def save(app, exc):
-    if exc is None and app.builder.format == "html":
-        verdicts.save(Path(app.outdir) / "book" / "verdicts")
+    folder = Path(app.outdir) / "book" / "verdicts"
+    if exc is None and (folder / "ledger.html").exists():
+        verdicts.save(folder)
 
 
 def setup(app):

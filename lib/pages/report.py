@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -126,6 +127,32 @@ def pivot(summary: pd.DataFrame, column: str = "median", digits: int = 4) -> pd.
     filled = filled.fillna(plain).reset_index()
     filled.columns.name = None
     return table(filled, digits)
+
+
+@checked
+def medians(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the tables of a figure's panels in one, lines down and points across, without the ends of their bands.
+
+    Parameters
+    ----------
+    tables : mapping
+        From a panel's title to what `plot.numbers` reads back.
+
+    Examples
+    --------
+    >>> numbers = pd.DataFrame({"x": [1.0, 2.0], "line": [0.1, 0.2], "line low": [0.0, 0.1], "line high": [0.3, 0.4]})
+    >>> medians({"US": numbers}).to_dict("list")
+    {'panel': ['US'], 'line': ['line'], 1.0: [0.1], 2.0: [0.2]}
+    """
+    if not tables:
+        raise InputError("tables is empty: give that of at least one panel")
+    parts = {}
+    for panel, numbers in tables.items():
+        own = [name for name in numbers if not str(name).endswith((" low", " high"))]
+        if len(own) < 2:
+            raise InputError(f"tables: {str(panel)!r} has no line: give points and the values of a line there")
+        parts[panel] = numbers[own].set_index(own[0]).T.rename_axis(columns=None)
+    return pd.concat(parts, names=["panel", "line"]).reset_index()
 
 
 @checked

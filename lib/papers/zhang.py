@@ -193,7 +193,7 @@ def run(panels: Sequence[Panel], protocol: Protocol, *, random_state: RandomStat
     >>> data = census("US", 1000)
     >>> lines = [(box, methods[:1]) for box, methods in published(data)]
     >>> run([Panel(data, lines, [1.0])], CrossValidation(1))["method"].unique().tolist()
-    ['NoPrivacy', "this book's"]
+    ['NoPrivacy']
     """
     for panel in panels:
         checks.instance(panel, Panel, "a panel")
@@ -222,6 +222,82 @@ def run(panels: Sequence[Panel], protocol: Protocol, *, random_state: RandomStat
     Y = np.column_stack([*responses.values()])
     frame = survey(whole.X, Y, views, protocol, random_state=random_state, jobs=jobs)
     return frame.assign(value=frame["value"] / frame["unit"]).drop(columns="unit")
+
+
+@checked
+def run_by(
+    tag: str, panels: Sequence[Panel], protocol: Protocol, *, random_state: RandomState = 0, jobs: int = 1
+) -> pd.DataFrame:
+    """Return what `run` returns of the panels that have the same tag, for one value of it after the other.
+
+    Parameters
+    ----------
+    tag : str
+        Such as the country: panels that share it are of the same records.
+    panels : sequence of Panel
+    protocol, random_state, jobs
+        As in `run`; every value of the tag starts with the same randomness.
+
+    Examples
+    --------
+    >>> from lib.data.census import census
+    >>> from dpreg.sweeps.experiment import CrossValidation
+    >>> data = {code: census(code, 1000) for code in ("US", "BR")}
+    >>> lines = {code: [(box, methods[:1]) for box, methods in published(one)] for code, one in data.items()}
+    >>> panels = [Panel(data[code], lines[code], [1.0], tags={"country": code}) for code in data]
+    >>> run_by("country", panels, CrossValidation(1))["country"].unique().tolist()
+    ['US', 'BR']
+    """
+    groups: dict[Any, list[Panel]] = {}
+    for panel in panels:
+        checks.instance(panel, Panel, "a panel")
+        if tag not in panel.tags:
+            raise InputError(f"tag: a panel has no tag {str(tag)!r}, but {', '.join(map(str, panel.tags)) or 'none'}")
+        groups.setdefault(panel.tags[tag], []).append(panel)
+    if not groups:
+        raise InputError("panels is empty: give at least one")
+    return pd.concat([run(group, protocol, random_state=random_state, jobs=jobs) for group in groups.values()])
+
+
+@checked
+def wins(
+    tables: Mapping[tuple[str, str, bool, int], pd.DataFrame], method: str, margins: Mapping[str, float]
+) -> dict[str, int]:
+    """Return at how many points a method is below both histograms.
+
+    Parameters
+    ----------
+    tables : mapping
+        By kind, country, whether centred, and attributes: medians with methods down and points across; infinity is
+        no point.
+    method : str
+    margins : mapping
+        By kind: how far below the lower of DPME and FP counts.
+
+    Returns
+    -------
+    dict
+        Linear regression together; logistic regression by scaling and attributes, such as "centred_14".
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({0.1: [0.5, 0.4, 0.6], 0.8: [0.1, 0.3, 0.2]}, index=["FM", "DPME", "FP"])
+    >>> tables = {("linear", "US", False, 5): table, ("logistic", "US", True, 5): table}
+    >>> wins(tables, "FM", {"linear": 0.0, "logistic": 0.0})
+    {'linear': 1, 'centred_5': 1}
+    """
+    count: dict[str, int] = {}
+    for (kind, _, centred, attributes), table in tables.items():
+        for what, name in ((method, "method"), ("DPME", "tables"), ("FP", "tables")):
+            if what not in table.index:
+                raise InputError(f"{name}: a table has no row {what!r}, but {', '.join(map(str, table.index))}")
+        if kind not in margins:
+            raise InputError(f"margins has none for {kind!r}: give one for each kind")
+        private = table[[point for point in table.columns if np.isfinite(point)]]
+        won = private.loc[method] + margins[kind] < private.loc[["DPME", "FP"]].min()
+        name = kind if kind == "linear" else f"{'centred' if centred else 'printed'}_{attributes}"
+        count[name] = count.get(name, 0) + int(won.sum())
+    return count
 
 
 def _columns(part: Dataset, whole: Dataset) -> list[int]:
