@@ -250,9 +250,10 @@ def run_by(
     """
     groups: dict[Any, list[Panel]] = {}
     for panel in panels:
-        checks.instance(panel, Panel, "a panel")
         if tag not in panel.tags:
-            raise InputError(f"tag: a panel has no tag {str(tag)!r}, but {', '.join(map(str, panel.tags)) or 'none'}")
+            raise InputError(
+                f"tag: a panel has no {str(tag)!r}: choose one of {', '.join(map(str, panel.tags)) or 'none'}"
+            )
         groups.setdefault(panel.tags[tag], []).append(panel)
     if not groups:
         raise InputError("panels is empty: give at least one")
@@ -288,9 +289,10 @@ def wins(
     """
     count: dict[str, int] = {}
     for (kind, _, centred, attributes), table in tables.items():
-        for what, name in ((method, "method"), ("DPME", "tables"), ("FP", "tables")):
-            if what not in table.index:
-                raise InputError(f"{name}: a table has no row {what!r}, but {', '.join(map(str, table.index))}")
+        if method not in table.index:
+            raise InputError(f"method is {str(method)!r}: choose one of {', '.join(map(str, table.index))}")
+        if not {"DPME", "FP"} <= set(table.index):
+            raise InputError("tables: one has no row for DPME or none for FP: give both")
         if kind not in margins:
             raise InputError(f"margins has none for {kind!r}: give one for each kind")
         private = table[[point for point in table.columns if np.isfinite(point)]]

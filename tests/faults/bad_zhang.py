@@ -1,11 +1,15 @@
 """Bad input for lib.papers.zhang."""
 
+import pandas as pd
+
 from dpreg.sweeps.experiment import CrossValidation, no_privacy
 from lib.data.census import above, census
 from lib.papers import zhang
 
 DATA = census("US", 40, attributes=5)
 ONCE = CrossValidation(1)
+WHERE = ("linear", "US", False, 5)
+TABLES = {WHERE: pd.DataFrame({0.1: [0.5, 0.4, 0.6]}, index=["FM", "DPME", "FP"])}
 
 
 def panel(data):
@@ -30,6 +34,19 @@ CASES = {
         ("data is of type int: give Dataset", lambda: zhang.Panel(3, [], [1.0])),
         ("lines is empty: give", lambda: zhang.Panel(DATA, [], [1.0])),
         ("metric is 'auc': choose", lambda: zhang.Panel(DATA, zhang.variants(DATA), [1.0], "auc")),
+    ],
+    "zhang.run_by": [
+        ("panels is empty: give", lambda: zhang.run_by("country", [], ONCE)),
+        ("an entry of panels is of type int: give Panel", lambda: zhang.run_by("country", [3], ONCE)),
+        ("tag: a panel has no 'country': choose one of none", lambda: zhang.run_by("country", [panel(DATA)], ONCE)),
+    ],
+    "zhang.wins": [
+        ("method is 'XY': choose one of FM, DPME, FP", lambda: zhang.wins(TABLES, "XY", {"linear": 0.0})),
+        (
+            "tables: one has no row for DPME",
+            lambda: zhang.wins({WHERE: TABLES[WHERE].loc[["FM"]]}, "FM", {"linear": 0.0}),
+        ),
+        ("margins has none for 'linear'", lambda: zhang.wins(TABLES, "FM", {"logistic": 0.0})),
     ],
     "zhang.run": [
         ("panels is empty: give", lambda: zhang.run([], ONCE)),

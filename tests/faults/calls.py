@@ -686,6 +686,7 @@ def library():
     finding = Finding("black box", "fit", "a pair", "an event", 1.0, 2.0, 0.95, 40, 39, 0)
     yield report.audit, {"found": lambda: Report((finding,), 1, 0.0)}
     yield report.table, {"frame": results}
+    yield report.medians, {"tables": lambda: {"US": pd.DataFrame({"x": [1.0], "FM": [0.5]})}}
     yield report.turned, {"frame": lambda: pd.DataFrame({"rate": [0.1, 1.0], "FM": [0.5, 0.25]}), "corner": "US"}
     yield report.pivot, {"summary": lambda: lines()[["method", "epsilon", "median"]]}
     yield attacked_fits.attacked, {"sensitive": bit}
@@ -712,6 +713,8 @@ def library():
     yield zhang.variants, {"data": lambda: people()}
     yield zhang.Panel, {"data": lambda: people(), "lines": some_lines, "epsilons": lambda: [1.0]}
     yield zhang.run, {"panels": panels, "protocol": lambda: splits.Holdout(1)}
+    yield zhang.run_by, {"tag": "country", "panels": panels, "protocol": lambda: splits.Holdout(1)}
+    yield zhang.wins, {"tables": won, "method": "FM", "margins": lambda: {"linear": 0.0}}
 
 
 def rng():
@@ -733,7 +736,11 @@ def some_lines():
 
 
 def panels():
-    return [zhang.Panel(people(), some_lines(), [1.0])]
+    return [zhang.Panel(people(), some_lines(), [1.0], tags={"country": "US"})]
+
+
+def won():
+    return {("linear", "US", False, 5): pd.DataFrame({0.1: [0.5, 0.4, 0.6]}, index=["FM", "DPME", "FP"])}
 
 
 # What an error may call an argument instead of its name.

@@ -26,4 +26,10 @@ MUTANTS = {
         "whole.names.index(name) for name in sorted(part.names)",
         "lib/test_zhang.py -k panels",
     ),
+    "margins forgotten": (
+        "lib.papers.zhang.wins",
+        "private.loc[method] + margins[kind] < private",
+        "private.loc[method] < private",
+        "lib/test_zhang.py -k points_won",
+    ),
 }

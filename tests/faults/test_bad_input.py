@@ -611,6 +611,10 @@ CASES = {
         ("the report is empty: give", lambda: report.audit(Report((), 1, 0.0))),
         ("found is of type str: give", lambda: report.audit("a report")),
     ],
+    "report.medians": [
+        ("tables is empty: give", lambda: report.medians({})),
+        ("tables: 'US' has no line: give", lambda: report.medians({"US": FRAME[[]]})),
+    ],
     "report.number": [
         ("digits is 0: give", lambda: report.number(1.0, 0)),
         ("value is None: give a number", lambda: report.number(None)),

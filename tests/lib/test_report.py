@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from dpreg.audit.findings import Finding, Report
 from dpreg.checks import InputError
+from lib.pages import report
 from lib.pages.report import audit, number, pivot, table, turned
 
 PROPERTY = settings(deadline=None, derandomize=True, max_examples=500)
@@ -138,3 +139,11 @@ def test_an_audit_tells_its_worst_finding():
         "seen in 39 and 0 of 40 releases",
     ]
     assert audit(Report((less,), 1, 0.0)).startswith("not refuted at epsilon 1")
+
+
+def test_medians_leave_the_bands_out():
+    panel = {"x": [0.1, 0.8], "FM": [0.5, 0.4], "FM low": [0.3, 0.2], "FM high": [0.7, 0.6], "DPME": [0.9, 0.8]}
+    found = report.medians({"US": pd.DataFrame(panel), "Brazil": pd.DataFrame(panel)})
+    assert found["panel"].tolist() == ["US", "US", "Brazil", "Brazil"]
+    assert found["line"].tolist() == ["FM", "DPME"] * 2
+    assert found[[0.1, 0.8]].to_numpy().tolist() == [[0.5, 0.4], [0.9, 0.8]] * 2

@@ -3,8 +3,10 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from dpreg.mechanisms.fm_recipes import PAPER
 from dpreg.pipeline.objective import TAYLOR, linear
 from dpreg.sweeps.experiment import CrossValidation, no_privacy, sweep
 from dpreg.sweeps.methods import Method
@@ -77,3 +79,32 @@ def test_same_partitions_on_both_boxes():
     frame = zhang.run([zhang.Panel(data, lines, [1.0])], CrossValidation(2), random_state=3)
     one, other = (part["value"].to_numpy() for _, part in frame.groupby("method"))
     np.testing.assert_allclose(one, other, rtol=1e-10)
+
+
+def test_panels_of_one_tag_are_run_together_and_start_alike():
+    data, protocol = {code: census(code, 2000, attributes=5) for code in ("US", "BR")}, CrossValidation(2)
+    panels = [
+        zhang.Panel(
+            data[code], [(data[code].box(corner=True), [Method("FM", PAPER.fit)])], [e], tags={"country": code, "e": e}
+        )
+        for e in (0.5, 2.0)
+        for code in data
+    ]
+    found = zhang.run_by("country", panels, protocol, random_state=3)
+    assert found["country"].drop_duplicates().tolist() == ["US", "BR"]
+    for code in data:
+        alone = zhang.run([panel for panel in panels if panel.tags["country"] == code], protocol, random_state=3)
+        assert found[found["country"] == code]["value"].tolist() == alone["value"].tolist()
+
+
+@pytest.mark.parametrize(("margin", "linear", "printed", "centred"), [(0.0, 4, 2, 1), (0.1, 3, 1, 0)])
+def test_points_won(margin, linear, printed, centred):
+    """At 1 and 2 the method is below DPME by 0.05 and by 0.5; FP is never the lower one; infinity is no point."""
+    table = pd.DataFrame({1: [0.45, 0.5, 0.6], 2: [0.5, 1.0, 2.0], np.inf: [0.0, 1.0, 1.0]}, index=["FM", "DPME", "FP"])
+    other = table.drop(columns=2)
+    tables = {("linear", "US", False, 5): table, ("linear", "US", True, 8): table}
+    tables |= {("logistic", "US", False, 8): table, ("logistic", "BR", True, 8): other}
+    margins = {"linear": 0.05001 if margin else 0.0, "logistic": margin}
+    expected = {"linear": linear - (margin > 0), "printed_8": printed, "centred_8": centred}
+    assert zhang.wins(tables, "FM", margins) == expected
+    assert zhang.wins({("linear", "US", False, 5): table}, "FP", {"linear": 0.0}) == {"linear": 0}
