@@ -281,7 +281,11 @@ SABOTAGE = {
         "mismatch",
     ),
     "a number of a claim moved": (swap(CLAIMS, "{scale: 2.5}", "{scale: 2.6}"), FIRST_PAGE, "the ledger says 2.6"),
-    "a verdict of a claim changed": (swap(CLAIMS, "verdict: holds", "verdict: holds, but loose"), FIRST_PAGE, "mismatch"),
+    "a verdict of a claim changed": (
+        swap(CLAIMS, "verdict: holds", "verdict: holds, but loose"),
+        FIRST_PAGE,
+        "mismatch",
+    ),
     "a claim without a cell": (
         lambda copy: (copy / CLAIMS).with_name("second.yml").write_text(OTHER_CLAIM),
         TEST_BOOK,

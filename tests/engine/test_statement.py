@@ -25,7 +25,10 @@ def test_a_recipe_with_its_own_constant_is_asked_for_no_other():
     assert {s.domain.intercept for s in MECHANISMS["recipe of the code"].settings((2,))} == {True}
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+MOVED = ", other units"  # makes its records between -1 and 1, and moves them when it looks at them
+
+
+@pytest.mark.parametrize("name", [name for name in MECHANISMS if not name.endswith(MOVED)])
 def test_records_lie_inside_the_domain(name):
     X, y = MECHANISMS[name].records(3, 50, np.random.default_rng(1))
     for intercept in (False, True):
