@@ -6,7 +6,7 @@ the record's tolerance is four. So a right one fails about once in ten thousand 
 """
 
 import math
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 import pytest
@@ -50,6 +50,16 @@ class Task:
             return Z.T @ Z / 8, Z.T @ (0.5 - t)
         return Z.T @ Z, -2 * Z.T @ t
 
+    @cached_property
+    def total(self):
+        return self.moments(slice(None))
+
+    def trained(self, train, test):
+        """Moments of the training rows: of all but the test rows, which are fewer."""
+        if len(train) + len(test) < len(self.t):
+            return self.moments(train)
+        return tuple(whole - part for whole, part in zip(self.total, self.moments(test), strict=True))
+
     def error(self, theta, rows):
         score = self.Z[rows] @ theta
         if self.labels:
@@ -64,13 +74,13 @@ class Task:
             yield order[len(order) // 5 :], order[: len(order) // 5]
 
     def plain(self, repeats, rng, rate=1.0):
-        return np.array([self.error(solved(*self.moments(a)), b) for a, b in self.splits(repeats, rng, rate)])
+        return np.array([self.error(solved(*self.trained(a, b)), b) for a, b in self.splits(repeats, rng, rate)])
 
     def mechanism(self, epsilons, repeats, rng, rate=1.0, noisy=True):
         """Errors of 001's mechanism, of shape (repeats, budgets)."""
         found = []
         for a, b in self.splits(repeats, rng, rate):
-            M, v = self.moments(a)
+            M, v = self.trained(a, b)
             fits = [repaired(M, v, self.printed / epsilon, rng, noisy) for epsilon in epsilons]
             found.append([self.error(theta, b) for theta in fits])
         return np.array(found)
