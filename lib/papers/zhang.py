@@ -298,7 +298,7 @@ def wins(
         private = table[[point for point in table.columns if np.isfinite(point)]]
         won = private.loc[method] + margins[kind] < private.loc[["DPME", "FP"]].min()
         name = kind if kind == "linear" else f"{'centred' if centred else 'printed'}_{attributes}"
-        count[name] = count.get(name, 0) + int(won.sum())
+        count[name] = count.get(name, 0) + int(won.to_numpy().sum())
     return count
 
 
