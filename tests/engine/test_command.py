@@ -66,7 +66,7 @@ def test_labels(fit, tmp_path, target, labels):
 
 
 def test_noise_fit_for_publishing(fit):
-    pytest.importorskip("opendp")
+    pytest.importorskip("opendp", reason="opendp is an optional extra: pip install -e '.[publish]'")
     code, said = fit("--publish", epsilon=10)
     assert code == 0
     assert "OpenDP" in said.out
