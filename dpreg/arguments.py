@@ -123,6 +123,7 @@ def _sparing(rule: Check, default: Any) -> Check:
 
 def _rule(hint: Any) -> Check | None:
     """Return what checks and converts a value of this type; None if nothing can be wrong."""
+    hint = _meant(hint)
     origin = typing.get_origin(hint)
     if hint in (Any, object, _Anything) or isinstance(hint, TypeVar):
         return None
@@ -142,6 +143,14 @@ def _rule(hint: Any) -> Check | None:
         return functools.partial(_mapping, _rule(typing.get_args(hint)[1]))
     kind = origin or hint
     return functools.partial(_instance, (kind,)) if isinstance(kind, type) and kind is not abc.Hashable else None
+
+
+def _meant(hint: Any) -> Any:
+    """Return what an alias stands for; from numpy 2.5 its own words for arrays are aliases in the language's sense."""
+    alias = typing.get_origin(hint) or hint
+    if not hasattr(alias, "__value__"):
+        return hint
+    return alias.__value__[typing.get_args(hint)] if typing.get_args(hint) else alias.__value__
 
 
 def _element(hint: Any) -> Check | None:
