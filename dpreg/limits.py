@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
-import re
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +12,6 @@ from numpy.typing import NDArray
 from dpreg import checks
 from dpreg.checks import FloatArray, InputError
 
-T = TypeVar("T")
 WORKERS = 10_000
 HELD = 10**8  # numbers in an array that is made up: a gigabyte
 LARGE = 1e150  # of what is squared
@@ -76,16 +73,3 @@ def has(frame: Any, columns: Sequence[Any], name: str) -> None:
             raise InputError(
                 f"{name} has no column {checks.shown(column)}, or several: give one of {checks.shown(found)}"
             )
-
-
-def written(entries: list[dict[str, Any]]) -> str:
-    """Return entries as JSON; it has no infinity, but readers take what is too large for it."""
-    return re.sub(r'(?<!\\)": Infinity', '": 1e999', json.dumps(entries))  # a quote inside a text has a backslash
-
-
-def read(text: str, make: Callable[..., T]) -> tuple[T, ...]:
-    """Return what `make` makes of each entry of such a text."""
-    try:
-        return tuple(make(**entry) for entry in json.loads(text))
-    except (ValueError, TypeError) as error:
-        raise InputError(f"text is no list of entries ({error}): give what to_json wrote") from None

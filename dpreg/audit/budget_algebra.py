@@ -9,7 +9,7 @@ import numpy as np
 
 from dpreg.audit.findings import Finding
 from dpreg.audit.statement import Declared, Setting
-from dpreg.pipeline.budget import Ledger
+from dpreg.pipeline.ledger import Ledger
 
 FORGIVEN = 1e-9  # relative rounding
 

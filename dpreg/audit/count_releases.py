@@ -16,8 +16,8 @@ from dpreg.mechanisms import filter_priority, histogram
 from dpreg.mechanisms.grid import Grid, partition
 from dpreg.noise import RandomState
 from dpreg.pipeline import objective, solve
-from dpreg.pipeline.budget import Ledger
 from dpreg.pipeline.domain import Box
+from dpreg.pipeline.ledger import Ledger
 
 
 def _grid(s: Setting) -> Grid:

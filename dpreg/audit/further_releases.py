@@ -18,9 +18,9 @@ from dpreg.estimators import private
 from dpreg.mechanisms import gaussian, wishart
 from dpreg.noise import RandomState
 from dpreg.pipeline import laws, objective, release, repair, solve, surrogates
-from dpreg.pipeline.budget import Spend
 from dpreg.pipeline.domain import Ball, Box
 from dpreg.pipeline.laws import Law, Scales
+from dpreg.pipeline.ledger import Spend
 from dpreg.pipeline.objective import SQUARED, Loss
 from dpreg.pipeline.release import Release
 

@@ -15,7 +15,7 @@ from dpreg.audit.statement import Declared, Price, Sample, Setting, Step, ball, 
 from dpreg.checks import FloatArray
 from dpreg.mechanisms import irls, irls_laws, irls_moments
 from dpreg.noise import RandomState, generator
-from dpreg.pipeline.budget import Ledger, Spend
+from dpreg.pipeline.ledger import Ledger, Spend
 
 CAP, ITERATIONS = 3.0, 3
 

@@ -16,7 +16,7 @@ from dpreg.mechanisms import budget_split
 from dpreg.mechanisms import objective_perturbation as perturbation
 from dpreg.noise import RandomState
 from dpreg.pipeline import logistic, objective, release
-from dpreg.pipeline.budget import Ledger, Spend
+from dpreg.pipeline.ledger import Ledger, Spend
 
 SHARE = 0.4  # of what takes two parts, for the first of them
 

@@ -20,9 +20,9 @@ from dpreg.checks import FloatArray, InputError
 from dpreg.mechanisms import best_scales, budget_split, fm_recipes, wishart
 from dpreg.noise import RandomState
 from dpreg.pipeline import laws, objective, release, repair, solve, surrogates
-from dpreg.pipeline.budget import Ledger, Spend
 from dpreg.pipeline.domain import Ball, Box
 from dpreg.pipeline.laws import Law, Scales
+from dpreg.pipeline.ledger import Ledger, Spend
 from dpreg.pipeline.objective import SQUARED, TAYLOR, Loss, Quadratic
 from dpreg.pipeline.release import Release
 

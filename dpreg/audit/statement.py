@@ -11,8 +11,8 @@ import numpy as np
 
 from dpreg.checks import FloatArray, Neighbours
 from dpreg.noise import RandomState
-from dpreg.pipeline.budget import Ledger, Spend
 from dpreg.pipeline.domain import Ball, Box
+from dpreg.pipeline.ledger import Ledger, Spend
 
 RELATIONS: tuple[Neighbours, ...] = ("replace", "add_remove")
 Price = tuple[float, float, float]  # epsilon, delta, rho

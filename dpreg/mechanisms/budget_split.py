@@ -18,9 +18,10 @@ from dpreg import checks, limits, noise
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours, PrivacyLeakWarning
 from dpreg.noise import RandomState
-from dpreg.pipeline.budget import Budget, Ledger, Spend, pay
+from dpreg.pipeline.budget import Budget, pay
 from dpreg.pipeline.domain import Ball, Box, Domain
 from dpreg.pipeline.laws import Scales, certify, unit_scales
+from dpreg.pipeline.ledger import Ledger, Spend
 from dpreg.pipeline.objective import SQUARED, TAYLOR, Loss, Quadratic
 
 Split = Literal["printed", "proportional", "variance", "l1"]

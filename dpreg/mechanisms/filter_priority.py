@@ -21,8 +21,9 @@ from dpreg.mechanisms.grid import Codes, Grid
 from dpreg.mechanisms.histogram import CHANGED, Cells, Histogram, spent
 from dpreg.noise import RandomState
 from dpreg.pipeline import newton
-from dpreg.pipeline.budget import Budget, Ledger, pay
+from dpreg.pipeline.budget import Budget, pay
 from dpreg.pipeline.domain import BLOCK
+from dpreg.pipeline.ledger import Ledger
 from dpreg.pipeline.newton import Sums
 
 

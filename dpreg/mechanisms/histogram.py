@@ -21,7 +21,8 @@ from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.mechanisms.grid import Codes, Grid
 from dpreg.noise import RandomState
 from dpreg.pipeline import newton
-from dpreg.pipeline.budget import Budget, Ledger, Spend, pay
+from dpreg.pipeline.budget import Budget, pay
+from dpreg.pipeline.ledger import Ledger, Spend
 from dpreg.pipeline.newton import Sums
 from dpreg.pipeline.objective import SQUARED, Loss, Quadratic, from_gram
 

@@ -31,8 +31,9 @@ from dpreg.mechanisms.irls_laws import (
 from dpreg.mechanisms.irls_moments import moments, sensitivities
 from dpreg.noise import RandomState
 from dpreg.pipeline import objective
-from dpreg.pipeline.budget import Budget, Ledger, Spend, pay
+from dpreg.pipeline.budget import Budget, pay
 from dpreg.pipeline.domain import Ball, Domain, Model
+from dpreg.pipeline.ledger import Ledger, Spend
 
 
 @checked

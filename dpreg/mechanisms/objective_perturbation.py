@@ -11,8 +11,9 @@ from dpreg import checks, noise
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.noise import RandomState
-from dpreg.pipeline.budget import Budget, Ledger, Spend, pay
+from dpreg.pipeline.budget import Budget, pay
 from dpreg.pipeline.domain import Ball, Box
+from dpreg.pipeline.ledger import Ledger, Spend
 from dpreg.pipeline.newton import blocked, newton
 from dpreg.pipeline.objective import check_labels
 

@@ -111,18 +111,6 @@ def page(parts: dict[str, list[str]]) -> str:
     return f'<dl class="dpreg-privacy">{"".join(items)}</dl>'
 
 
-class _Stated:
-    """What has spends, and prints as their statement."""
-
-    spends: tuple[Any, ...]
-
-    def __str__(self) -> str:
-        return text(statement(self.spends))
-
-    def _repr_html_(self) -> str:
-        return page(statement(self.spends))
-
-
 def _total(spends: Sequence[Any]) -> str:
     epsilon, delta = (math.fsum(getattr(spend, name) for spend in spends) for name in ("epsilon", "delta"))
     if math.isinf(epsilon):

@@ -11,9 +11,10 @@ from dpreg.arguments import checked
 from dpreg.checks import InputError, Neighbours
 from dpreg.noise import RandomState
 from dpreg.pipeline import lattice
-from dpreg.pipeline.budget import Budget, Ledger, Spend, pay
+from dpreg.pipeline.budget import Budget, pay
 from dpreg.pipeline.domain import Domain
 from dpreg.pipeline.laws import Law, certify
+from dpreg.pipeline.ledger import Ledger, Spend
 from dpreg.pipeline.objective import Quadratic
 
 Sampler = Literal["numpy", "opendp"]

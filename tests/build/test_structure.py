@@ -95,7 +95,7 @@ NO_EXAMPLE = {
     "plot.curves": "drawn shows it",
     "peer": "needs an environment of its own; the chapter on audits shows it",
     "park_welling.absolute": "a measure for measures.measured",
-    "budget.Spend": "Ledger shows it",
+    "ledger.Spend": "Ledger shows it",
     "release.Release": "what release returns",
     "release.price": "release shows it",
     "repair.deviations": "ridge uses it",

@@ -10,9 +10,10 @@ from scipy import optimize
 
 from dpreg import noise
 from dpreg.checks import BudgetError
-from dpreg.pipeline.budget import Budget, Ledger, Spend
+from dpreg.pipeline.budget import Budget
 from dpreg.pipeline.domain import Box
 from dpreg.pipeline.laws import Scales, certify
+from dpreg.pipeline.ledger import Ledger, Spend
 from dpreg.pipeline.objective import linear
 from dpreg.pipeline.release import release
 from tests.ledger import values

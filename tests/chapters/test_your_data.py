@@ -20,9 +20,10 @@ from dpreg.accounting import rho_for
 from dpreg.checks import BudgetError, InputError
 from dpreg.estimators.private import PrivateLinearRegression
 from dpreg.mechanisms.wishart import difference
-from dpreg.pipeline.budget import Budget, Ledger, Spend
+from dpreg.pipeline.budget import Budget
 from dpreg.pipeline.domain import Box
 from dpreg.pipeline.laws import functional
+from dpreg.pipeline.ledger import Ledger, Spend
 from dpreg.pipeline.objective import Quadratic, linear
 from dpreg.pipeline.release import perturb
 from dpreg.pipeline.repair import lift

@@ -16,7 +16,7 @@ from scipy import integrate, stats
 from dpreg import accounting
 from dpreg.accounting import MeanCDP, gdp_delta, gdp_epsilon, gdp_mu, rho_for, zcdp_to_dp
 from dpreg.checks import InputError
-from dpreg.pipeline.budget import Spend
+from dpreg.pipeline.ledger import Spend
 from lib.pages.claims import load
 from tests.ledger import value
 

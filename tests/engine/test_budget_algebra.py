@@ -7,7 +7,7 @@ import pytest
 
 from dpreg.audit.budget_algebra import audit_budget
 from dpreg.audit.declared import MECHANISMS
-from dpreg.pipeline.budget import Ledger
+from dpreg.pipeline.ledger import Ledger
 
 RNG = np.random.default_rng(0)
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from dpreg.pipeline import guarantee
-from dpreg.pipeline.budget import Budget, Ledger, Spend
+from dpreg.pipeline.budget import Budget
 from dpreg.pipeline.domain import Ball, Box
 from dpreg.pipeline.laws import functional
+from dpreg.pipeline.ledger import Ledger, Spend
 from dpreg.pipeline.objective import linear
 from dpreg.pipeline.release import release
 

@@ -18,8 +18,8 @@ from dpreg.mechanisms import budget_split, filter_priority, histogram, irls
 from dpreg.mechanisms.grid import Grid, bandwidth, partition
 from dpreg.mechanisms.objective_perturbation import objective_perturbation
 from dpreg.pipeline import laws, objective, release, repair, solve
-from dpreg.pipeline.budget import Ledger
 from dpreg.pipeline.domain import Ball, Box, Domain
+from dpreg.pipeline.ledger import Ledger
 from dpreg.pipeline.surrogates import chebyshev
 from dpreg.sweeps import row_methods
 from dpreg.sweeps.splits import Holdout, draw

@@ -7,7 +7,7 @@ from dpreg.accounting import zcdp_from_pure
 from dpreg.audit import further_releases
 from dpreg.audit.declared import MECHANISMS
 from dpreg.audit.statement import Setting, cube, per_scale
-from dpreg.pipeline.budget import Spend
+from dpreg.pipeline.ledger import Spend
 
 
 def test_settings_are_all_of_one_size_with_both_relations():

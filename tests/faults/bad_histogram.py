@@ -6,8 +6,8 @@ from dpreg.mechanisms import filter_priority, grid, histogram
 from dpreg.mechanisms.filter_priority import Summary
 from dpreg.mechanisms.grid import Grid, partition
 from dpreg.mechanisms.histogram import Histogram, count
-from dpreg.pipeline.budget import Ledger
 from dpreg.pipeline.domain import Ball, Box
+from dpreg.pipeline.ledger import Ledger
 from dpreg.pipeline.objective import TAYLOR
 
 BOX = Box([0.0], [1.0], response=(0.0, 1.0))

@@ -48,6 +48,7 @@ from dpreg.pipeline import (
     stream,
     surrogates,
 )
+from dpreg.pipeline.ledger import Ledger, Spend
 from dpreg.sweeps import experiment, measures, methods, row_methods, scores, splits, views
 from lib.data import (
     categories,
@@ -126,11 +127,11 @@ def scales():
 
 
 def spend():
-    return budget.Spend("a count", "Laplace", "replace", "L1", 1.0, 2.0, 0.5)
+    return Spend("a count", "Laplace", "replace", "L1", 1.0, 2.0, 0.5)
 
 
 def ledger():
-    return budget.Ledger((spend(),))
+    return Ledger((spend(),))
 
 
 def bit():
@@ -319,14 +320,14 @@ def ground():
 def pipeline():
     yield bounds.interval, {"response": (0.0, 1.0)}
     yield bounds.data_range, {"X": rows, "y": y}
-    yield budget.Spend, dict.fromkeys(("released", "mechanism", "norm"), "a") | {
+    yield Spend, dict.fromkeys(("released", "mechanism", "norm"), "a") | {
         "neighbours": "replace", "sensitivity": 1.0, "scale": 1.0, "epsilon": 1.0,
     }  # fmt: skip
-    yield budget.Ledger, {"spends": lambda: (spend(),)}
-    yield budget.Ledger.drawn, {"self": ledger, "origin": "seed"}
-    yield budget.Ledger.to_frame, {"self": ledger}
-    yield budget.Ledger.to_json, {"self": ledger}
-    yield budget.Ledger.from_json, {"text": lambda: ledger().to_json()}
+    yield Ledger, {"spends": lambda: (spend(),)}
+    yield Ledger.drawn, {"self": ledger, "origin": "seed"}
+    yield Ledger.to_frame, {"self": ledger}
+    yield Ledger.to_json, {"self": ledger}
+    yield Ledger.from_json, {"text": lambda: ledger().to_json()}
     yield budget.Budget, {"epsilon": 1.0}
     yield budget.Budget.charge, {"self": lambda: budget.Budget(1.0), "spend": spend}
     yield budget.charge, {"budgets": lambda: [budget.Budget(1.0)], "ledger": ledger}

@@ -17,8 +17,9 @@ import scipy.sparse
 from dpreg.mechanisms import irls_laws
 from dpreg.mechanisms.grid import Grid
 from dpreg.pipeline import laws, objective
-from dpreg.pipeline.budget import Budget, Ledger
+from dpreg.pipeline.budget import Budget
 from dpreg.pipeline.domain import Ball, Box, Model
+from dpreg.pipeline.ledger import Ledger
 from dpreg.pipeline.solve import Penalty
 
 

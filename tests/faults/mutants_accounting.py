@@ -14,13 +14,13 @@ MUTANTS = {
         "test_bad_input.py -k functional",
     ),
     "a price beyond floats is charged": (
-        "dpreg.pipeline.budget.Spend.__post_init__",
+        "dpreg.pipeline.ledger.Spend.__post_init__",
         'checks.within_reach(self.epsilon, "epsilon", checks.REACH**2)',
         "pass",
         "test_release.py -k beyond_floats",
     ),
     "infinite noise is charged": (
-        "dpreg.pipeline.budget.Spend.__post_init__",
+        "dpreg.pipeline.ledger.Spend.__post_init__",
         "if self.scale == math.inf:",
         "if False:",
         "test_release.py -k beyond_floats",

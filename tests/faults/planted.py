@@ -262,7 +262,7 @@ PLANTED = {
         "budget algebra",
     ),
     "rho of a small epsilon": (
-        "dpreg.pipeline.budget.Spend.rho",
+        "dpreg.pipeline.ledger.Spend.rho",
         "zcdp_from_pure(self.epsilon)",
         "self.epsilon**2 / 8",
         "functional",

@@ -23,7 +23,7 @@ from dpreg.audit import search
 from dpreg.audit.findings import Report
 from dpreg.checks import BudgetError, DataError, IndefiniteError, InputError, SolverError
 from dpreg.estimators import nonprivate
-from dpreg.pipeline import budget, laws, objective, release, repair, sensitivity, solve
+from dpreg.pipeline import budget, laws, ledger, objective, release, repair, sensitivity, solve
 from dpreg.pipeline.domain import Ball, Box, Model
 from dpreg.sweeps import experiment, methods, splits
 from lib.data import datasets
@@ -177,7 +177,7 @@ def relations(call):
 
 def spend(**changes):
     given = {"released": "n", "mechanism": "m", "neighbours": "replace", "norm": "L1", "sensitivity": 1.0, "scale": 1.0}
-    return budget.Spend(**(given | {"epsilon": 0.5} | changes))
+    return ledger.Spend(**(given | {"epsilon": 0.5} | changes))
 
 
 def spent(**changes):
@@ -232,7 +232,6 @@ CASES = {
     "checks.choice": [("x is 'c': choose one of 'a'", lambda: checks.choice("c", ("a",), "x"))],
     "checks.count": [("n is 1.5: give a whole", lambda: checks.count(1.5, "n"))],
     "checks.vector": [(r"x has shape \(1, 1\)", lambda: checks.vector([[1]], "x"))],
-    "limits.read": [("text is no list of entries .*: give what", lambda: limits.read("{", dict))],
     "limits.jobs": [("x is 0: give", lambda: limits.jobs(0, "x"))],
     "limits.reals": [("x holds 1e\\+200: give", lambda: limits.reals([1e200], "x"))],
     "limits.sized": [("x is -1e\\+200.*: give", lambda: limits.sized(-1e200, "x"))],
@@ -409,7 +408,7 @@ CASES = {
         ("domain is of type int", lambda: search.worst_pair(UNIT, 1)),
     ],
     "search.log_ratio": [("scale zero", lambda: search.log_ratio(F, F, F + F, UNIT.times(0)))],
-    "budget.Spend": [
+    "ledger.Spend": [
         ("epsilon is -1", lambda: spend(epsilon=-1)),
         ("epsilon is inf", lambda: spend(epsilon=INF)),
         ("epsilon is nan", lambda: spend(epsilon=NAN)),
@@ -418,14 +417,14 @@ CASES = {
         ("scale of the noise is inf.*: give a larger epsilon", lambda: spend(epsilon=0.0, scale=INF)),
         *relations(lambda word: spend(neighbours=word)),
     ],
-    "budget.Ledger.from_json": [
-        ("text is no list of entries .*: give what", lambda: budget.Ledger.from_json(3)),
-        ("text is no list of entries .*: give what", lambda: budget.Ledger.from_json("[")),
-        ("text is no list of entries .*: give what", lambda: budget.Ledger.from_json('[{"epsilon": 1.0}]')),
-        ("text is no list of entries .*: give what", lambda: budget.Ledger.from_json("[1]")),
-        ("text is no list of entries .*: give what", lambda: budget.Ledger.from_json('{"a": [1]}')),
-        ("text is no list of entries .*epsilon", lambda: budget.Ledger.from_json(spent(epsilon=-1.0))),
-        ("text is no list of entries .*epsilon", lambda: budget.Ledger.from_json(spent(epsilon="nan"))),
+    "ledger.Ledger.from_json": [
+        ("text is no ledger .*: give what", lambda: ledger.Ledger.from_json(3)),
+        ("text is no ledger .*: give what", lambda: ledger.Ledger.from_json("[")),
+        ("text is no ledger .*: give what", lambda: ledger.Ledger.from_json('[{"epsilon": 1.0}]')),
+        ("text is no ledger .*: give what", lambda: ledger.Ledger.from_json("[1]")),
+        ("text is no ledger .*: give what", lambda: ledger.Ledger.from_json('{"a": [1]}')),
+        ("text is no ledger .*epsilon", lambda: ledger.Ledger.from_json(spent(epsilon=-1.0))),
+        ("text is no ledger .*epsilon", lambda: ledger.Ledger.from_json(spent(epsilon="nan"))),
     ],
     "budget.Budget": [
         *budgets(budget.Budget),
@@ -436,7 +435,7 @@ CASES = {
         ("epsilon is 1.0 and rho is 1.0: give one", lambda: budget.Budget(1.0, rho=1.0)),
         ("rho is 0: give", lambda: budget.Budget(rho=0)),
         ("delta is 0.1: a budget in rho", lambda: budget.Budget(delta=0.1, rho=1.0)),
-        ("costs 2 and 1 of 1", lambda: budget.Budget(1.0, ledger=budget.Ledger((spend(epsilon=2.0),)))),
+        ("costs 2 and 1 of 1", lambda: budget.Budget(1.0, ledger=ledger.Ledger((spend(epsilon=2.0),)))),
     ],
     "budget.Budget.charge": [
         ("costs 2 and 1 of 1 is left", lambda: budget.Budget(1.0).charge(spend(epsilon=2.0))),
@@ -675,12 +674,11 @@ EXEMPT = {
     "domain.Ball.clip": "inner step on checked blocks",
     "domain.Domain.scale_block": "inner step; the records have been checked by its callers, listed above",
     "search.Pair": "what worst_pair returns",
-    "budget.Ledger": "holds Spends, which are checked; mixing neighbours is in test_release",
+    "ledger.Ledger": "holds Spends, which are checked; mixing neighbours is in test_release",
     "release.Release": "what release returns",
-    "budget.Ledger.to_frame": "no arguments",
-    "budget.Ledger.to_json": "no arguments",
-    "limits.written": "inner step of to_json",
-    "budget.Ledger.drawn": "inner step of pay",
+    "ledger.Ledger.to_frame": "no arguments",
+    "ledger.Ledger.to_json": "no arguments",
+    "ledger.Ledger.drawn": "inner step of pay",
     "budget.charge": "inner step of pay",
     "noise.origin": "pay shows it: the errors of generator",
     "checks.enough": "rows calls it",

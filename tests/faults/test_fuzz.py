@@ -16,7 +16,8 @@ from test_bad_input import public_of
 from dpreg import checks
 from dpreg.checks import InputError
 from dpreg.pipeline import budget as budgets
-from dpreg.pipeline.budget import Budget, Spend
+from dpreg.pipeline.budget import Budget
+from dpreg.pipeline.ledger import Spend
 
 FAST = 5  # every so many values are tried when time is short: others for each argument, and all of them in `make audit`
 JUDGE = fuzzing.Judge(calls.ALIASES, frozenset(calls.GAPS))

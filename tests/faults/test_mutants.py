@@ -164,7 +164,7 @@ MUTANTS = {
         "test_budget.py -k delta",
     ),
     "a seed twice": (
-        "dpreg.pipeline.budget.Ledger.__add__",
+        "dpreg.pipeline.ledger.Ledger.__add__",
         "if self.seeds & other.seeds:",
         "if False:",
         "test_budget.py -k seed",
