@@ -1,4 +1,4 @@
-"""How long one fit takes, from the user's rows to coefficients, and how often it reads them."""
+"""How much processor time one fit takes, from the user's rows to coefficients, and how often it reads them."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def fit_times(
     runs: int = 3,
     random_state: RandomState = 0,
 ) -> pd.DataFrame:
-    """Return the shortest time of one fit of all records, by method and budget, in seconds.
+    """Return the shortest time of one fit of all records, by method and budget, in seconds of the processor.
 
-    Clipping, scaling, and noise count; the test does not. The runs of the methods alternate, so that a busy machine
-    slows all of them.
+    Clipping, scaling, and noise count; the test does not, and neither does what else the machine does meanwhile. The
+    runs of the methods alternate, because other work slows a processor, too.
 
     Parameters
     ----------
@@ -76,9 +76,9 @@ def fit_times(
     for run in range(runs):
         for k, (method, epsilon) in enumerate(pairs):
             rng = noise.spawn(root, run, k)
-            start = time.perf_counter()
+            start = time.process_time()
             _fit(method, rows, target, domain, np.array([epsilon if method.private else 1.0]), rng)
-            times[run, k] = time.perf_counter() - start
+            times[run, k] = time.process_time() - start
     keys = {"method": [method.name for method, _ in pairs], "epsilon": [float(epsilon) for _, epsilon in pairs]}
     return pd.DataFrame(keys | {"seconds": times.min(axis=0)})
 

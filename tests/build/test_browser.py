@@ -19,6 +19,7 @@ HTML = Path(__file__).resolve().parents[2] / "_build" / "html"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 FLAGS += ["--disable-component-update", "--disable-sync"]
+HANGS = 600_000  # milliseconds; nothing here waits as long unless it hangs
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
 
 MISSING = []
@@ -117,6 +118,7 @@ class Visit:
         self.base, self.wrong = base, []
         self.context = browser.new_context(viewport=viewport, color_scheme="light")
         self.context.route("**/*", self.gate)
+        self.context.set_default_timeout(HANGS)
         self.tab = self.context.new_page()
         self.tab.on("requestfailed", self.failed)
         self.tab.on("response", lambda r: self.wrong.append(f"{r.status}: {r.url[-100:]}") if r.status >= 400 else None)
@@ -299,6 +301,7 @@ def test_claims_are_filtered_and_found(visit):
 
 def test_claims_are_a_plain_table_without_scripts(browser):
     context = browser.new_context(java_script_enabled=False)
+    context.set_default_timeout(HANGS)
     tab = context.new_page()
     tab.goto(f"{HTML.as_uri()}/book/verdicts/ledger.html")
     assert tab.locator("table.ledger tbody tr").count() == len(claims.load())
@@ -331,7 +334,7 @@ def test_names_lead_to_the_reference_and_back(visit):
 
 def test_root_leads_to_the_book(visit):
     visit.tab.goto(f"{visit.base}/index.html")
-    visit.tab.wait_for_url("**/book/index.html", timeout=10_000)
+    visit.tab.wait_for_url("**/book/index.html")
     assert not visit.wrong
 
 
@@ -347,7 +350,7 @@ def test_keyboard_reaches_the_text(visit):
 
 def test_search_works_from_disk(visit):
     tab = visit.open("search.html?q=privacy")
-    tab.wait_for_selector("#search-results li a", timeout=10_000)
+    tab.wait_for_selector("#search-results li a")
     link = tab.get_attribute("#search-results li a", "href")
     assert (HTML / link.partition("#")[0].partition("?")[0]).is_file()
     assert not visit.wrong

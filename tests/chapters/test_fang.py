@@ -477,10 +477,10 @@ def test_shares_are_cheap():
     """One reading of the records takes longer than the noise and the solution for nineteen shares."""
     one, rng, times = task("US", "linear"), np.random.default_rng(22), []
     for _ in range(3):
-        start = time.perf_counter()
+        start = time.process_time()
         G = one.rows.T @ one.rows
-        middle = time.perf_counter()
+        middle = time.process_time()
         one.fits(G, [one.dpba(0.8, share) for share in np.linspace(0.05, 0.95, 19)], rng)
-        times.append((middle - start, time.perf_counter() - middle))
+        times.append((middle - start, time.process_time() - middle))
     reading, shares = np.min(times, axis=0)
     assert (shares < reading) == claims.load()["BA-TIME"].values["cheap"]
