@@ -1,5 +1,6 @@
 """The claims as pages show them, and whether every numbered item of the papers is judged or listed."""
 
+import hashlib
 import json
 import re
 from dataclasses import asdict
@@ -148,6 +149,16 @@ def test_citation_has_the_version_of_the_errata():
     cited = yaml.safe_load((chapters.ROOT / "CITATION.cff").read_text(encoding="utf-8"))["references"]
     assert len(cited) == 4
     assert {entry["version"] for entry in cited} == {verdicts.ERRATA}
+
+
+# What each version of the errata says, as a digest: who changes one raises `verdicts.ERRATA` and CITATION.cff.
+ISSUED = {"1.0": "8c5426603c1b6960"}
+
+
+def test_errata_say_what_their_version_said():
+    errata = [verdicts.Errata(source)._repr_html_() for source in claims.SOURCES]
+    found = hashlib.sha256("".join(errata).encode()).hexdigest()[:16]
+    assert ISSUED[verdicts.ERRATA] == found, "the errata have changed: give them a new version, with this digest"
 
 
 def test_files_have_all_of_every_record(tmp_path):
