@@ -1,13 +1,17 @@
 """Show every figure of the book on one page, small, in the order of the book: `{gallery}`, from what the build drew."""
 
+import sys
 import textwrap
+from pathlib import Path
 
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from lib.pages.verdicts import opening
+
 WIDTH = 110  # characters of a caption that are shown
-HEADING = 2  # level of a chapter's name
 
 
 class GalleryNode(nodes.General, nodes.Element):
@@ -30,6 +34,11 @@ def figures(env, page):
     ]
 
 
+def short(caption):
+    """Return the first sentence of a caption, or the beginning of a long one."""
+    return textwrap.shorten(opening(caption), WIDTH, placeholder=" …")
+
+
 class FillGallery(SphinxPostTransform):
     default_priority = 8  # before pictures are copied and links are resolved
 
@@ -41,14 +50,14 @@ class FillGallery(SphinxPostTransform):
     def chapter(self, page, drawn):
         if not drawn:
             return []
-        title = self.env.titles[page].astext()
-        heading = nodes.rubric("", title, classes=["gallery-chapter"], **{"heading-level": HEADING})
-        return [heading, nodes.container("", *(self.thumbnail(page, figure) for figure in drawn), classes=["gallery"])]
+        title = nodes.title("", self.env.titles[page].astext())
+        pictures = nodes.container("", *(self.thumbnail(page, figure) for figure in drawn), classes=["gallery"])
+        return [nodes.section("", title, pictures, ids=[nodes.make_id(f"gallery-{page}")])]
 
     def thumbnail(self, page, figure):
         image = figure.next_node(nodes.image)
         small = nodes.image("", uri=image["uri"], candidates=image["candidates"], alt=image.get("alt", ""))
-        caption = textwrap.shorten(figure.next_node(nodes.caption).astext(), WIDTH, placeholder=" …")
+        caption = short(figure.next_node(nodes.caption).astext())
         target = self.app.builder.get_relative_uri(self.env.docname, page) + f"#{figure['ids'][0]}"
         link = nodes.reference("", "", small, nodes.inline("", caption), internal=True, refuri=target)
         return nodes.paragraph("", "", link, classes=["thumbnail"])

@@ -1,7 +1,7 @@
 """Offer each chapter as a notebook: to download, and, once the address of the repository is set, on Binder and Colab.
 
-The address is `repository: url` in `_config.yml`, and stands nowhere else. Binder opens the page itself, as the settings in
-`tools/jupyter` say. Colab opens notebooks only, and finds those of the published book, on the branch
+The address is `repository: url` in `_config.yml`, and stands nowhere else. Binder opens the page itself, as the
+settings in `tools/jupyter` say. Colab opens notebooks only, and finds those of the published book, on the branch
 `launch_published`; a cell at their start fetches the repository there.
 """
 

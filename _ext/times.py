@@ -1,7 +1,7 @@
 """Say how long pages take to read and to run: the role `times`, with their names below `book/`, separated by commas.
 
-Reading counts 200 words a minute and no formula, code or output, in steps of five minutes. Running is what the cells took
-when they last ran, in minutes.
+Reading counts 200 words a minute and no formula, code or output, in steps of five minutes. Running is what the cells
+took when they last ran, in minutes.
 """
 
 import math
