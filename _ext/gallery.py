@@ -18,6 +18,19 @@ class GalleryNode(nodes.General, nodes.Element):
     """Stands where the pictures come, until all pages are read."""
 
 
+class Thumbnail(nodes.image):
+    """A picture that a browser fetches when it is about to be seen."""
+
+
+def lazily(writer, node):
+    writer.visit_image(node)
+    writer.body[-1] = writer.body[-1].replace("<img ", '<img loading="lazy" ', 1)
+
+
+def end(writer, node):
+    writer.depart_image(node)
+
+
 class Gallery(SphinxDirective):
     def run(self):
         self.env.metadata[self.env.docname]["gallery"] = True
@@ -56,7 +69,7 @@ class FillGallery(SphinxPostTransform):
 
     def thumbnail(self, page, figure):
         image = figure.next_node(nodes.image)
-        small = nodes.image("", uri=image["uri"], candidates=image["candidates"], alt=image.get("alt", ""))
+        small = Thumbnail("", uri=image["uri"], candidates=image["candidates"], alt=image.get("alt", ""))
         caption = short(figure.next_node(nodes.caption).astext())
         target = self.app.builder.get_relative_uri(self.env.docname, page) + f"#{figure['ids'][0]}"
         link = nodes.reference("", "", small, nodes.inline("", caption), internal=True, refuri=target)
@@ -70,6 +83,7 @@ def outdated(app, env, added, changed, removed):
 
 def setup(app):
     app.add_node(GalleryNode)
+    app.add_node(Thumbnail, html=(lazily, end))
     app.add_directive("gallery", Gallery)
     app.add_post_transform(FillGallery)
     app.connect("env-get-outdated", outdated)

@@ -38,8 +38,10 @@ every_chapter = pytest.mark.parametrize("page", CHAPTERS)
 
 # Runs in the page: what a reader sees that should not be there. Code, mathematics and scripts are left out.
 FAULTS = r"""
-() => {
+async () => {
   const faults = [];
+  for (const image of document.images) image.loading = 'eager';  // pictures of the gallery wait to be seen
+  await Promise.all([...document.images].map((image) => image.decode().catch(() => {})));
   for (const m of document.querySelectorAll('.math')) {
     if (!m.querySelector('mjx-container')) faults.push('mathematics not rendered: ' + m.textContent.slice(0, 60));
   }
@@ -47,7 +49,7 @@ FAULTS = r"""
     faults.push('mathematics in error: ' + (m.getAttribute('data-mjx-error') || m.textContent).slice(0, 60));
   }
   const tex = /\\[(\[]|\$\$|\\[a-zA-Z]{2,}/;
-  const markup = /<Figure size|\{(?:glue|eq|numref|ref|cite|doc|prf|term)[:}a-z]|:::|```|%s|\]\(|\(eq-/;
+  const markup = /<Figure size|\{(?:glue|eq|numref|ref|cite|doc|prf|term|claim|times)[:}a-z]|:::|```|%s|\]\(|\(eq-/;
   const raw = (text) => tex.test(text) || markup.test(text);
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {

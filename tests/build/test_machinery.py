@@ -5,6 +5,7 @@ Each test works on its own copy of a small book: the real configuration, hooks a
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -126,8 +127,10 @@ OTHER_CLAIM = CLAIM.replace("SM-ONE", "SM-TWO")
 
 MADE = {
     "_toc.yml": "format: jb-book\nroot: book/index\nchapters:\n  - file: book/part/first\n  - file: book/part/second\n"
-    "  - file: book/part/third\n  - file: book/part/status\n  - file: book/bibliography\n",
-    "book/index.md": "# A small book\n\nIt has [one](part/first.md), [two](part/second.md), [three](part/third.md).\n",
+    "  - file: book/part/third\n  - file: book/part/status\n  - file: book/gallery\n  - file: book/bibliography\n",
+    "book/index.md": "# A small book\n\nIt has [one](part/first.md), [two](part/second.md), [three](part/third.md).\n"
+    "They take {times}`part/first, part/third`, and settle {claim}`SM-ONE`.\n",
+    "book/gallery.md": "# Gallery\n\nEvery figure:\n\n```{gallery}\n```\n",
     "book/part/first.md": HEADER + FIRST,
     "book/part/second.md": HEADER + SECOND,
     "book/part/third.md": HEADER + THIRD,
@@ -419,6 +422,8 @@ def test_build_never_shows_outputs_of_an_older(restored, options, name, old, new
         ("has a broken reference", "book/index.md", "It has", "See {eq}`eq-gone`. It has", "eq-gone"),
         ("has a broken link", "book/index.md", "part/first.md", "part/gone.md", "gone"),
         ("cites what is not there", "book/index.md", "It has", "{cite:t}`gone` It has", "gone"),
+        ("names a claim that is not there", "book/index.md", "{claim}`SM-ONE`", "{claim}`SM-GONE`", "SM-GONE"),
+        ("times a page that is not there", "book/index.md", "part/first, part", "part/gone, part", "part/gone"),
         ("shows a key that no cell glued", "book/part/first.md", "{glue:text}`scale`", "{glue:text}`gone`", "gone"),
     ],
 )
@@ -427,6 +432,63 @@ def test_build_fails_when_a_page(restored, what, name, old, new, reason):
     code, output = build(restored, "--all")
     assert code != 0, f"a page that {what} was built without complaint\n{output}"
     assert reason in output, output
+
+
+def page(site, name):
+    return (site / "_build/html/book" / f"{name}.html").read_text(encoding="utf-8")
+
+
+THUMBNAIL = re.compile(r'internal" href="([^"]*)"><img loading="lazy" alt="([^"]*)" src="../([^"]*)" /><span>([^<]*)')
+
+
+@pytest.mark.parametrize("caption", ["A line.", "A straight line."], ids=["all pages", "one page has changed"])
+def test_the_gallery_has_what_the_build_drew(restored, caption):
+    edit(restored, THIRD_PAGE, "caption: A line.", f"caption: {caption}")
+    code, output = build(restored)
+    assert code == 0, output
+    ((target, alt, picture, shown),) = THUMBNAIL.findall(page(restored, "gallery"))
+    assert (target, shown) == ("part/third.html#fig-third-line", caption)
+    assert alt == "A straight line that rises from the origin."
+    assert (restored / "_build/html" / picture).exists()
+    assert picture in page(restored, "part/third")
+
+
+def test_times_and_claims_in_the_text(restored):
+    first = page(restored, "index")
+    assert "They take about 5 minutes to read, 1 minute to run, and" in first
+    assert '<a class="claim reference internal" href="verdicts/ledger.html#sm-one">SM-ONE</a>' in first
+
+
+LAUNCH = re.compile(r'href="(https://[^"]*(?:binder|colab)[^"]*)"')
+
+
+def test_every_chapter_can_be_downloaded_as_text_and_as_a_notebook(restored):
+    """And is launched from nowhere, while the address of the repository is not known."""
+    first = page(restored, "part/first")
+    assert LAUNCH.findall(first) == []
+    for name in ("first.md", "first.ipynb"):
+        assert f'href="../../_sources/book/part/{name}"' in first
+        assert (restored / "_build/html/_sources/book/part" / name).exists()
+    notebook = json.loads((restored / "_build/html/_sources/book/part/first.ipynb").read_text(encoding="utf-8"))
+    assert "SM-ONE (holds): scale = 2.5" in json.dumps(notebook["cells"])
+    assert "colab" not in json.dumps(notebook)
+    assert 'part/status.ipynb"' not in page(restored, "part/status"), "a page without cells is no notebook"
+
+
+def test_an_address_in_one_place_launches_every_chapter_as_a_notebook(restored):
+    before, address = (restored / "_config.yml").read_text(encoding="utf-8"), "https://github.com/user/name"
+    edit(restored, "_config.yml", '  url: ""', f"  url: {address}")
+    code, output = build(restored)
+    (restored / "_config.yml").write_text(before, encoding="utf-8")
+    assert code == 0, output
+    assert LAUNCH.findall(page(restored, "part/first")) == [
+        "https://mybinder.org/v2/gh/user/name/main?urlpath=lab/tree/book/part/first.md",
+        "https://colab.research.google.com/github/user/name/blob/gh-pages/_sources/book/part/first.ipynb",
+    ]
+    assert LAUNCH.findall(page(restored, "part/status")) == []
+    path = restored / "_build/html/_sources/book/part/first.ipynb"
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    assert f"git clone --quiet --depth 1 --branch main {address} " in "".join(notebook["cells"][0]["source"])
 
 
 def test_what_failed_is_not_kept_and_the_next_build_is_good(restored):
