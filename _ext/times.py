@@ -41,13 +41,10 @@ def minutes(count):
 
 
 def phrase(count, seconds):
-    """Return both times in words.
-
-    >>> phrase(1500, 61.0)
-    'about 10 minutes to read, 2 minutes to run'
-    """
+    """Return both times in words, that to run only where something runs."""
     run = math.ceil(seconds / 60)
-    return f"about {minutes(count)} minutes to read, {run} minute{'s' * (run > 1)} to run"
+    text = f"about {minutes(count)} minutes to read"
+    return f"{text}, {run} minute{'s' * (run > 1)} to run" if run else text
 
 
 class FillTimes(SphinxPostTransform):

@@ -66,6 +66,7 @@ def test_words_are_those_of_the_text():
 @pytest.mark.parametrize(
     ("count", "seconds", "phrase"),
     [
+        (1, 0.0, "about 5 minutes to read"),
         (1, 0.1, "about 5 minutes to read, 1 minute to run"),
         (1000, 60.0, "about 5 minutes to read, 1 minute to run"),
         (1001, 60.1, "about 10 minutes to read, 2 minutes to run"),
