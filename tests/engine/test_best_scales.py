@@ -103,6 +103,7 @@ def test_the_formula_is_found_on_the_box(d, loss):
             np.testing.assert_allclose(three[1] / three[0], shape[1] / shape[0], rtol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("neighbours", ["replace", "add_remove"])
 def test_nothing_is_better_where_the_two_bounds_meet(neighbours):
     for d, loss in zip((1, 3), (TAYLOR, SQUARED), strict=True):

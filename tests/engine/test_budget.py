@@ -232,6 +232,7 @@ def test_a_forked_process_cannot_spend(given):
     assert budget.ledger == Ledger()
 
 
+@pytest.mark.slow
 def test_workers_of_joblib_cannot_spend_a_live_budget():
     """Also those that were there before; afterwards they release again, uncounted."""
     work = joblib.delayed(refused)
