@@ -1,6 +1,7 @@
 """Records of a numeric response, and a sweep over them."""
 
 import numpy as np
+import pandas as pd
 
 from dpreg import noise
 from dpreg.pipeline.domain import Box
@@ -35,6 +36,14 @@ GRID = [0.1, 1.0, 10.0]
 def run(methods=METHODS, **options):
     options = {"random_state": 5, "metrics": ("rmse", "mse")} | options
     return sweep(X, Y, BOX, methods, GRID, options.pop("protocol", CrossValidation(3, 5)), **options)
+
+
+def assert_alike(one, other):
+    """Check two frames for the same rows and numbers, but for last bits.
+
+    A worker's arrays lie elsewhere in memory, and a sum whose first terms are read alone there rounds in another order.
+    """
+    pd.testing.assert_frame_equal(one, other, check_exact=False, rtol=1e-12, atol=0.0)
 
 
 def rows_of(frame, name):

@@ -33,7 +33,7 @@ from dpreg.sweeps.experiment import (
 from dpreg.sweeps.methods import method_generator
 from lib.pages.report import pivot
 from tests.engine import binary
-from tests.engine.sweeps import BOX, GRID, METHODS, X, Y, rows_of, run
+from tests.engine.sweeps import BOX, GRID, METHODS, X, Y, assert_alike, rows_of, run
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -48,7 +48,7 @@ def test_the_same_seed_gives_the_same_frame_and_another_seed_another():
 @pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
 def test_the_number_of_workers_changes_nothing(backend):
     with parallel_config(backend=backend):
-        pd.testing.assert_frame_equal(run(jobs=1), run(jobs=2), check_exact=True)
+        assert_alike(run(jobs=1), run(jobs=2))
 
 
 def test_order_and_presence_of_other_methods_change_nothing():
