@@ -9,7 +9,14 @@ from functools import partial
 import numpy as np
 
 from dpreg import checks, noise
-from dpreg.audit import count_releases, further_releases, irls_releases, other_releases, quadratic_releases
+from dpreg.audit import (
+    count_releases,
+    further_releases,
+    hull_releases,
+    irls_releases,
+    other_releases,
+    quadratic_releases,
+)
 from dpreg.audit.budget_algebra import audit_budget
 from dpreg.audit.findings import Finding, Report
 from dpreg.audit.metamorphic import audit_relations
@@ -20,7 +27,7 @@ from dpreg.audit.statement import Declared
 
 Layer = Callable[[Declared, np.random.Generator], list[Finding]]
 
-MODULES = (quadratic_releases, further_releases, count_releases, other_releases, irls_releases)
+MODULES = (quadratic_releases, further_releases, count_releases, other_releases, irls_releases, hull_releases)
 TABLE = tuple(declared for module in MODULES for declared in module.ALL)
 MECHANISMS = {declared.name: declared for declared in TABLE}
 

@@ -167,6 +167,8 @@ class Declared:
         A seed repeats its draws.
     lossless : bool
         Copies of all records leave the goal where it is, and so do other names and signs of the columns.
+    largest : int, optional
+        Number of predictors that it takes at most.
     """
 
     name: str
@@ -186,10 +188,11 @@ class Declared:
     answer: Callable[[FloatArray, FloatArray, Setting, RandomState], tuple[FloatArray, FloatArray]] | None = None
     seeded: bool = True
     lossless: bool = True
+    largest: int | None = None
 
     def settings(self, sizes: tuple[int, ...], epsilon: float = 0.7) -> Iterator[Setting]:
         """Return an iterator over all settings with so many predictors, with and without a constant."""
-        for d in sizes:
+        for d in sizes if self.largest is None else [d for d in sizes if d <= self.largest]:
             for intercept in (False, True):
                 domain = self.domain(d, intercept)
                 if domain.intercept == intercept:  # some mechanisms fix it

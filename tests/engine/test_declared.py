@@ -30,6 +30,7 @@ NOISE = {
     "budget_split.dpc": "DPC",
     "wishart.difference": "Wishart difference",
     "gaussian.for_rho": "Gaussian",
+    "k_norm.hull": "hull K-norm",
     "irls.gaussian": "IRLS, Gaussian",
     "irls.pure": "IRLS, Wishart difference",
     "irls.degrees": "IRLS, many degrees",
@@ -50,7 +51,7 @@ def makers():
         for name, thing in vars(module).items():
             if inspect.isfunction(thing) and thing.__module__ == info.name and not name.startswith("_"):
                 back = thing.__annotations__.get("return", "")
-                if back in ("Scales", "WishartDifference", "Gaussian", "Plan", "Law"):
+                if back in ("Scales", "WishartDifference", "Gaussian", "Hull", "Plan", "Law"):
                     yield f"{info.name.rpartition('.')[2]}.{name}"
 
 

@@ -8,15 +8,20 @@ import numpy as np
 import pytest
 
 import dpreg
-from dpreg.mechanisms import gaussian, wishart
+from dpreg.mechanisms import gaussian, k_norm, wishart
 from dpreg.pipeline import laws, objective
-from dpreg.pipeline.domain import Box
+from dpreg.pipeline.domain import Ball, Box
 from dpreg.pipeline.objective import Quadratic
 
 BOX = Box([-1, -1], [1, 1], (-1, 1))
 CONSTANT = Box([-1, -1], [1, 1], (-1, 1), intercept=True)
+BALL = Ball([0, 0], 1, (-1, 1))
+LINE = Box([-1], [1], (-1, 1), intercept=True)
 rng = np.random.default_rng(0)
-F = {box: objective.linear(rng.uniform(-1, 1, (30, 2)), rng.uniform(-1, 1, 30), box) for box in (BOX, CONSTANT)}
+F = {
+    box: objective.linear(rng.uniform(-1, 1, (30, box.d)), rng.uniform(-1, 1, 30), box)
+    for box in (BOX, CONSTANT, BALL, LINE)
+}
 DRAWS = 20_000
 ERRORS = 5  # standard errors: about one false alarm in a million comparisons
 
@@ -25,10 +30,19 @@ LAWS = {
     "laws.Scales": laws.functional,
     "wishart.WishartDifference": wishart.difference,
     "gaussian.Gaussian": gaussian.for_rho,  # at rho one
+    "k_norm.Hull": k_norm.hull,
 }
 PLACES = {"box": (BOX, "replace"), "public count": (CONSTANT, "replace"), "secret count": (CONSTANT, "add_remove")}
+# Of a law that is not for all domains: those of its own.
+OWN = {
+    "k_norm.Hull": {
+        "ball": (BALL, "replace"), "ball, add or remove": (BALL, "add_remove"), "public count": (LINE, "replace")
+    },
+}  # fmt: skip
 CASES = [
-    pytest.param(make, *place, id=f"{name}, {key}") for name, make in LAWS.items() for key, place in PLACES.items()
+    pytest.param(make, *place, id=f"{name}, {key}")
+    for name, make in LAWS.items()
+    for key, place in OWN.get(name, PLACES).items()
 ]
 every_law = pytest.mark.parametrize(("make", "box", "relation"), CASES)
 

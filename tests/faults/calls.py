@@ -27,6 +27,7 @@ from dpreg.mechanisms import (
     irls,
     irls_laws,
     irls_moments,
+    k_norm,
     moment_noise,
     objective_perturbation,
     wishart,
@@ -541,6 +542,15 @@ def mechanisms():
     yield gaussian.Gaussian.perturb, {"self": normal, **drawn}
     yield gaussian.Gaussian.discrete, {"self": normal, "objective": on_lattice}
     yield gaussian.for_rho, {"domain": box, "rho": 0.5}
+    yield k_norm.Hull, {"weights": lambda: np.ones(3), "spread": 1.0}
+    body, changes = partial(k_norm.hull, ball(), 0.5), {"changes": lambda: np.zeros((2, 3, 3))}
+    yield k_norm.Hull.times, {"self": body, "factor": 2.0}
+    yield k_norm.Hull.certify, {"self": body, "domain": ball}
+    yield k_norm.Hull.perturb, {"self": body, **drawn}
+    yield k_norm.hull, {"domain": ball, "epsilon": 0.5}
+    yield k_norm.uniform, {"p": 2, "size": 5}
+    yield k_norm.inside, changes
+    yield k_norm.gauge, changes
 
 
 def attacks():

@@ -388,6 +388,7 @@ UNHARMED = {
     "dpreg.audit.quadratic_releases": "as declared",
     "dpreg.audit.further_releases": "as declared",
     "dpreg.audit.count_releases": "as declared",
+    "dpreg.audit.hull_releases": "as declared",
     "dpreg.audit.irls_releases": "as declared",
     "dpreg.audit.other_releases": "as declared",
     "dpreg.__main__": "one line; it calls the command",
