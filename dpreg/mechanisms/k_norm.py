@@ -57,7 +57,7 @@ class Hull(MomentNoise):
         if self.public_count and self.p != 2:
             raise InputError(f"weights has {self.p + 1} entries: with a public count give 3, for one predictor")
         if self.p > LARGEST:
-            raise InputError(f"weights has {self.p + 1} entries: there is a sampler for at most {LARGEST + 1}")
+            raise InputError(f"weights has {self.p + 1} entries: there is no sampler for so many, give at most {LARGEST + 1}")
 
     @property
     def deviation(self) -> FloatArray:
@@ -176,10 +176,7 @@ def inside(changes: FloatArray, *, public_count: bool = False) -> NDArray[np.boo
     >>> inside(np.array([[[0.0, 2.0], [2.0, 0.0]], [[0.0, 2.0], [2.0, 0.1]]])).tolist()
     [True, False]
     """
-    own = limits.reals(changes, "changes")
-    if own.ndim != 3 or own.shape[1] != own.shape[2] or not np.array_equal(own, own.swapaxes(1, 2)):
-        raise InputError(f"changes has shape {own.shape}, or is not symmetric: give symmetric matrices, stacked")
-    _columns(own.shape[1] - 1, public_count)
+    own = _stacked(changes, public_count)
     return _in_line(own) if public_count else _in_ball(own[:, 1:, 1:], own[:, 0, 1:])
 
 
@@ -197,11 +194,16 @@ def gauge(changes: FloatArray, *, public_count: bool = False) -> FloatArray:
     >>> gauge(np.array([[[0.0, 2.0], [2.0, 0.5]], [[0.0, 1.0], [1.0, 0.0]]])).round(6).tolist()
     [1.142857, 0.5]
     """
-    inside(changes[:0], public_count=public_count)
-    low, high = np.zeros(len(changes)), np.abs(changes).sum(axis=(1, 2)) + np.finfo(float).tiny
+    own = _stacked(changes, public_count)
+    counted = np.ones(own.shape[1:])
+    counted[0, 0] = 0.0
+    if public_count:
+        counted[1, 1] = 0.0
+    # K holds every unit change of one entry, so no gauge is above the sum of their sizes.
+    low, high = np.zeros(len(own)), np.abs(own * counted).sum(axis=(1, 2)) + np.finfo(float).tiny
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        within = inside(changes / middle[:, None, None], public_count=public_count)
+        within = inside(own * counted / middle[:, None, None], public_count=public_count)
         low, high = np.where(within, low, middle), np.where(within, middle, high)
     return np.asarray(high)
 
@@ -301,6 +303,15 @@ def _squares(p: int, public_count: bool) -> FloatArray:
     squares = (k + 1) * (k + 2) * (uniform(p, STUDY, 0, public_count=public_count) ** 2).mean(axis=0)
     squares.flags.writeable = False  # the cache hands out this very array
     return np.asarray(squares)
+
+
+def _stacked(changes: FloatArray, public_count: bool) -> FloatArray:
+    """Return changes whose shape is right."""
+    own = limits.reals(changes, "changes")
+    if own.ndim != 3 or own.shape[1] != own.shape[2] or not np.array_equal(own, own.swapaxes(1, 2)):
+        raise InputError(f"changes has shape {own.shape}, or is not symmetric: give symmetric matrices, stacked")
+    _columns(own.shape[1] - 1, public_count)
+    return own
 
 
 def _dimension(p: int, public_count: bool) -> int:

@@ -19,7 +19,7 @@ CASES = {
         ("weights has shape", lambda: k_norm.Hull([[1.0]], 1.0)),
         ("weights holds a number other than one", lambda: k_norm.Hull([1.0, 2.0], 1.0)),
         ("weights has 4 entries: with a public count give 3", lambda: k_norm.Hull(np.ones(4), 1.0, True)),
-        ("weights has 5 entries: .* at most 4", lambda: k_norm.Hull(np.ones(5), 1.0)),
+        ("weights has 5 entries: .* give at most 4", lambda: k_norm.Hull(np.ones(5), 1.0)),
         ("spread holds a number", lambda: k_norm.Hull([1.0, 1.0], 0.0)),
         ("public_count is 'no': give", lambda: k_norm.Hull(np.ones(3), 1.0, "no")),
         ("loss is of type str: give Loss", lambda: k_norm.Hull(np.ones(3), 1.0, False, "squared")),
@@ -47,7 +47,7 @@ CASES = {
         ("p is 1: with a public count give 2", lambda: k_norm.uniform(1, 1, public_count=True)),
         ("size is -1: give", lambda: k_norm.uniform(1, -1)),
         ("size is 1000000000000: give at most", lambda: k_norm.uniform(1, 10**12)),
-        ("public_count is 1: give", lambda: k_norm.uniform(2, 1, public_count=1)),
+        ("public_count is 'no': give", lambda: k_norm.uniform(2, 1, public_count="no")),
         ("random_state is 'x'", lambda: k_norm.uniform(1, 1, "x")),
     ],
     "k_norm.inside": [
