@@ -57,7 +57,9 @@ class Hull(MomentNoise):
         if self.public_count and self.p != 2:
             raise InputError(f"weights has {self.p + 1} entries: with a public count give 3, for one predictor")
         if self.p > LARGEST:
-            raise InputError(f"weights has {self.p + 1} entries: there is no sampler for so many, give at most {LARGEST + 1}")
+            raise InputError(
+                f"weights has {self.p + 1} entries: there is no sampler for so many, give at most {LARGEST + 1}"
+            )
 
     @property
     def deviation(self) -> FloatArray:

@@ -274,3 +274,18 @@ def test_it_has_no_discrete_twin():
     with pytest.raises(InputError, match="no sampler of hull K-norm noise"):
         release(f, hull(where, 1.0), sampler="opendp")
     assert isinstance(hull(where, 1.0), Hull)
+
+
+@pytest.mark.parametrize(
+    ("message", "call"),
+    [
+        ("other than one", lambda: Hull([1.0, 0.5], 1.0)),
+        ("with a public count give 3", lambda: Hull(np.ones(4), 1.0, True)),
+        ("give at most 4", lambda: Hull(np.ones(5), 1.0)),
+        ("not symmetric", lambda: inside(np.triu(np.ones((1, 2, 2))))),
+        ("with a public count give 2", lambda: uniform(1, 1, public_count=True)),
+    ],
+)
+def test_what_it_is_not_for(message, call):
+    with pytest.raises(InputError, match=message):
+        call()
