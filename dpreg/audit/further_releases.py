@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from dpreg.audit import quadratic_releases
 from dpreg.audit.quadratic_releases import quadratic
 from dpreg.audit.residuals import numbers, scales_of
 from dpreg.audit.statement import Declared, Price, Sample, Setting, Step, labelled
@@ -166,8 +167,19 @@ def _placed(X: FloatArray, y: FloatArray, domain: Box | Ball) -> tuple[FloatArra
 
 
 CHEBYSHEV = surrogates.chebyshev(4.0)
+MEAN_FIRST = next(declared for declared in quadratic_releases.ALL if declared.name == "mean first")
 ALL = (
     quadratic("PrivateLinearRegression", _difference(), **_fitted(private.PrivateLinearRegression, "wishart"), **BARE),
+    quadratic(  # its noise goes by the number of records
+        "PrivateLinearRegression, mean first",
+        quadratic_releases.first,
+        steps=MEAN_FIRST.steps,
+        samples=MEAN_FIRST.samples,
+        exact=None,
+        study=None,
+        **_fitted(private.PrivateLinearRegression, "mean first"),
+        **BARE,
+    ),
     quadratic("PrivateLinearRegression, Laplace", _functional, **_fitted(private.PrivateLinearRegression, "laplace")),
     quadratic(
         "PrivateLogisticRegression",

@@ -18,6 +18,7 @@ from dpreg.audit.search import worst_pair
 from dpreg.audit.statement import Declared, Price, Sample, Setting, Step, ball, labelled, per_scale
 from dpreg.checks import FloatArray, InputError
 from dpreg.mechanisms import best_scales, budget_split, fm_recipes, wishart
+from dpreg.mechanisms.mean_first import MeanFirst, mean_first
 from dpreg.noise import RandomState
 from dpreg.pipeline import laws, objective, release, repair, solve, surrogates
 from dpreg.pipeline.domain import Ball, Box
@@ -49,6 +50,8 @@ def _nuclear(setting: Setting, law: wishart.WishartDifference, price: float) -> 
 
 def _law_samples(law: Law, f: Quadratic, size: int, rng: np.random.Generator) -> list[Sample]:
     exact = numbers(f, law)
+    if isinstance(law, MeanFirst):
+        return [_first_draw(law, f, size // 10, rng), *_law_samples(law.rest, f, size, rng)]
     if isinstance(law, Scales):
         scale = scales_of(law)
         moved = numbers(release.perturb(f, law, rng, draws=(-(-size // len(exact)),)), law) - exact
@@ -69,8 +72,29 @@ def _law_samples(law: Law, f: Quadratic, size: int, rng: np.random.Generator) ->
     return samples
 
 
+def _first_draw(law: MeanFirst, f: Quadratic, draws: int, rng: np.random.Generator) -> Sample:
+    """Read the Laplace noise back: the same draws of the rest tell what it left in the weighted mean."""
+    seed, cross = int(rng.integers(2**32)), law.rest.loss.cross
+    both, rest = (one.perturb(f, (draws,), np.random.default_rng(seed)).v[:, 0] for one in (law, law.rest))
+    first = (both - rest) / (cross * law.share) + (rest - f.v[0]) / cross
+    return Sample("Laplace, on the sum", first[:, None] / law.scale_of_sum, stats.laplace, 1.0)
+
+
+def _steps(s: Setting, noise: Law, loss: Loss, prices: list[float]) -> tuple[Step, ...]:
+    """Return the steps of a law, one for each price."""
+    if not isinstance(noise, MeanFirst):
+        return (_step(s, noise, loss, prices[0]),)
+
+    def exact(X: FloatArray, y: FloatArray) -> FloatArray:
+        return np.atleast_1d(_objective(X, y, s, loss).v[0] / loss.cross)
+
+    scale = np.atleast_1d(noise.scale_of_sum)
+    first = Step("sum of the response", exact, lambda change: laplace_loss(change, scale), prices[0])
+    return first, _nuclear(s, noise.rest, prices[1])
+
+
 def _step(s: Setting, noise: Law, loss: Loss, price: float) -> Step:
-    """Return the one step of a law: all numbers get noise together."""
+    """Return the one step of a law whose numbers all get noise together."""
     if isinstance(noise, wishart.WishartDifference):
         return _nuclear(s, noise, price)
     assert isinstance(noise, Scales)
@@ -130,7 +154,7 @@ def quadratic(
     def steps(s: Setting) -> tuple[Step, ...]:
         # Repetition needs an objective that is bounded; what one draw costs does not depend on it.
         ledger = sent(*_many(s.domain, loss, 1000 if send else 1), s, law(s), 1).ledger
-        return (_step(s, law(s), loss, share * ledger.epsilon),)
+        return _steps(s, law(s), loss, [share * spend.epsilon for spend in ledger])
 
     def study(X: FloatArray, y: FloatArray, s: Setting, seed: RandomState) -> FloatArray:
         return numbers(release.perturb(_objective(X, y, s, loss), law(s), seed), law(s))
@@ -140,7 +164,7 @@ def quadratic(
         return solve.minimise(replace(f, M=f.symmetric))
 
     fields: dict[str, Any] = {
-        "norms": ("weighted L1", "weighted nuclear"),
+        "norms": ("L1", "weighted L1", "weighted nuclear"),
         "labels": loss.labels,
         "exact": exact,
         "study": study,
@@ -189,6 +213,18 @@ def _difference(loss: Loss = SQUARED) -> Callable[[Setting], Law]:
     return lambda s: wishart.difference(s.domain, s.epsilon, neighbours=s.neighbours, loss=loss)
 
 
+def first(s: Setting) -> Law:
+    """Return the noise of `mean_first` for 200 records: the number divides epsilon, and the price holds for any.
+
+    Examples
+    --------
+    >>> first(Setting(ball(1, True), 0.7, "replace")).name
+    'Laplace, then Wishart difference'
+    """
+    n = 200 if s.neighbours == "replace" else None
+    return mean_first(s.domain, s.epsilon, n, neighbours=s.neighbours)
+
+
 def _dpc(s: Setting) -> Law:
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # the exact share needs no opt-in
@@ -232,6 +268,8 @@ ALL = (
     quadratic("recipe of the paper", **_recipe(fm_recipes.PAPER)),
     quadratic("recipe of the code", **_recipe(fm_recipes.CODE)),
     quadratic("Wishart difference", _difference(), **BARE),
+    quadratic("mean first", first, **BARE),
+    quadratic("mean first, ball", first, domain=ball, **BARE),
     quadratic("Wishart difference, ball", _difference(), domain=ball, **BARE),
     quadratic("Wishart difference, labels", _difference(TAYLOR), loss=TAYLOR, **MORE, **BARE),
     quadratic(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from dpreg import checks
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.estimators import records
+from dpreg.mechanisms.mean_first import mean_first
 from dpreg.mechanisms.wishart import difference
 from dpreg.noise import RandomState
 from dpreg.pipeline import guarantee, lattice, objective, repair, solve
@@ -26,7 +28,7 @@ from dpreg.pipeline.release import Release, Sampler, release
 from dpreg.pipeline.solve import NONE, Penalty
 from dpreg.pipeline.surrogates import chebyshev
 
-Mechanism = Literal["wishart", "laplace"] | Callable[..., Law]
+Mechanism = Literal["mean first", "wishart", "laplace"] | Callable[..., Law]
 Bounds = Domain | tuple[ArrayLike, ArrayLike, tuple[float, float]]
 
 
@@ -56,7 +58,10 @@ class _Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         penalty = NONE if self.penalty is None else self.penalty
         checks.instance(penalty, Penalty, "penalty")
         free = not checks.flag(self.penalise_intercept, "penalise_intercept") and domain.intercept
-        own, known = self.mechanism, {"wishart": difference, "laplace": functional}
+        public = domain.intercept and self.neighbours == "replace"
+        n = round(float(f.M[0, 0]) / f.loss.square) if public else None
+        own = self.mechanism
+        known = {"mean first": partial(mean_first, n=n), "wishart": difference, "laplace": functional}
         make: Any = own if callable(own) else known[checks.choice(own, tuple(known), "mechanism")]
         epsilon = checks.budget(self.epsilon)
         law: Law = make(domain, epsilon, neighbours=self.neighbours, loss=f.loss)
@@ -123,9 +128,11 @@ class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  
         number for `lower` or `upper` is that of every column.
     epsilon : float
         What `fit` spends. A second fit on the same records spends it again.
-    mechanism : {"wishart", "laplace"} or function
-        Noise on the moments (`wishart.difference`), or on the coefficients (`laws.functional`). A function takes what
-        those two take, and returns a `Law`; one that costs more than epsilon is refused.
+    mechanism : {"mean first", "wishart", "laplace"} or function
+        Noise on the moments (`wishart.difference`), after some on the mean of the response, so that few records at a
+        small epsilon are not predicted worse than by their mean (`mean_first.mean_first`); or on the coefficients
+        (`laws.functional`). A function takes what the last two take, and returns a `Law`; one that costs more than
+        epsilon is refused.
     neighbours : {"replace", "add_remove"}
     penalty : Penalty, optional
         In scaled units; it goes with the sum of squares. Public. With alpha=0 it is the LASSO.
@@ -162,7 +169,7 @@ class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  
         domain: Bounds,
         epsilon: float = 1.0,
         *,
-        mechanism: Mechanism = "wishart",
+        mechanism: Mechanism = "mean first",
         neighbours: Neighbours = "replace",
         penalty: Penalty | None = None,
         random_state: RandomState = None,

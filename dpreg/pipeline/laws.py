@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from dpreg import checks, limits, noise
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
+from dpreg.pipeline.ledger import Spend
 from dpreg.pipeline.domain import Ball, Box, Domain
 from dpreg.pipeline.objective import SQUARED, TAYLOR, Loss, Quadratic, on_lattice
 from dpreg.pipeline.sensitivity import printed_linear, printed_logistic, worst_case
@@ -95,6 +96,21 @@ class Law(ABC):
 
     def concentrated(self, domain: Domain, neighbours: Neighbours = "replace", loss: Loss = SQUARED) -> float | None:
         """Return the rho of releasing such an objective, or a proved upper bound; None for what epsilon implies."""
+        return None
+
+    def spends(self, domain: Domain, neighbours: Neighbours = "replace", loss: Loss = SQUARED) -> tuple[Spend, ...]:
+        """Return what a release costs, for the ledger: one entry, or one for each draw that has a price of its own."""
+        epsilon, rho = self.certify(domain, neighbours, loss), self.concentrated(domain, neighbours, loss)
+        change = (epsilon if rho is None else math.sqrt(2 * rho)) * self.scale
+        return (Spend(self.released, self.name, neighbours, self.norm, change, self.scale, epsilon, zcdp=rho),)
+
+    def constant(self, noisy: Quadratic) -> tuple[FloatArray, FloatArray] | None:
+        """Return what `repair.lift` is to shrink to, if the law knows the best constant prediction well; else None.
+
+        It is that constant, as the noisy objective has it, and the variance of the noise on each slope's entry of the
+        gradient there, times its squared weight in `columns`; shapes (...). The first column is the constant one, and
+        its entry of M has no noise.
+        """
         return None
 
     @checked

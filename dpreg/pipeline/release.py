@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from dpreg import checks, noise
@@ -14,7 +14,7 @@ from dpreg.pipeline import lattice
 from dpreg.pipeline.budget import Budget, pay
 from dpreg.pipeline.domain import Domain
 from dpreg.pipeline.laws import Law, certify
-from dpreg.pipeline.ledger import Ledger, Spend
+from dpreg.pipeline.ledger import Ledger
 from dpreg.pipeline.objective import Quadratic
 
 Sampler = Literal["numpy", "opendp"]
@@ -118,20 +118,20 @@ def release(
     >>> round(out.ledger.epsilon, 12)
     0.8
     """
-    spend = price(objective, scales, neighbours)
+    cost = price(objective, scales, neighbours)
     if checks.choice(sampler, ("numpy", "opendp"), "sampler") == "numpy":
-        noisy, ledger = pay(spend, lambda state: perturb(objective, scales, state), random_state, budget)
+        noisy, ledger = pay(cost, lambda state: perturb(objective, scales, state), random_state, budget)
     else:
         draw = scales.discrete(objective)
         assert objective.exact is not None  # `discrete` has refused it otherwise
         origin = lattice.origin(objective.exact.bits)
-        noisy, ledger = pay(spend, lambda _: draw(), random_state, budget, origin=origin)
+        noisy, ledger = pay(cost, lambda _: draw(), random_state, budget, origin=origin)
     assert objective.domain is not None  # `price` has refused it otherwise
     return Release(noisy, scales, objective.domain, ledger)
 
 
 @checked
-def price(objective: Quadratic, scales: Law, neighbours: Neighbours = "replace") -> Spend:
+def price(objective: Quadratic, scales: Law, neighbours: Neighbours = "replace") -> Ledger:
     """Return what releasing the objective with these scales would cost, without releasing it."""
     domain = objective.domain
     if domain is None:
@@ -145,7 +145,5 @@ def price(objective: Quadratic, scales: Law, neighbours: Neighbours = "replace")
             "a coefficient that one record can change has scale zero: give it noise, or use neighbours='replace' "
             "if it is the public number of records"
         )
-    scale = scales.scale
-    change = (epsilon if rho is None else math.sqrt(2 * rho)) * scale
-    cost = change, scale, epsilon
-    return Spend(scales.released, scales.name, neighbours, scales.norm, *cost, zcdp=rho, caveat=domain.caveat)
+    spends = scales.spends(domain, neighbours, objective.loss)
+    return Ledger(tuple(replace(spend, caveat=domain.caveat) for spend in spends))

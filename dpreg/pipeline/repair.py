@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike
 
 from dpreg import checks, limits
 from dpreg.arguments import checked
-from dpreg.checks import InputError, Neighbours
+from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.noise import RandomState, generator
 from dpreg.pipeline.budget import Budget, pay
 from dpreg.pipeline.laws import Law
+from dpreg.pipeline.ledger import Ledger
 from dpreg.pipeline.objective import FLAT, Quadratic
 from dpreg.pipeline.release import Release, perturb, price
 
@@ -101,6 +102,11 @@ def lift(objective: Quadratic, law: Law, k: float = 1.0) -> Quadratic:
     eigenspace: with k = 1 the expected squared gradient once the noise is off again. What comes back is positive
     definite, with no eigenvalue of D M D below 2 level.
 
+    For a law with a `constant`, theta is measured from that constant prediction, and the constant column is eliminated
+    first (n is public), so the above is said of the slopes. Their linear term is shrunk by 1 - a / b, or to zero: b is
+    its square in the norm of the positive part of M, and a what noise alone would give, as James and Stein shrink a
+    mean. So where noise could have made it, the prediction stays constant.
+
     Parameters
     ----------
     objective : Quadratic with batch (...)
@@ -122,17 +128,48 @@ def lift(objective: Quadratic, law: Law, k: float = 1.0) -> Quadratic:
     if law.p != objective.p:
         raise InputError(f"the law has {law.p} columns and the objective {objective.p}: match them")
     f = checks.positive(limits.sized(k, "k"), "k") * level[..., None]
-    values, vectors = np.linalg.eigh(objective.symmetric * np.outer(w, w))
-    high = np.maximum(values, f)
+    start = law.constant(objective)
+    if start:
+        return _from_constant(objective, w, f, *start)
+    M, v = _lifted(objective.symmetric, objective.v, w, f)
+    return Quadratic(M, v, np.broadcast_to(objective.c, v.shape[:-1]))
+
+
+def _lifted(
+    M: FloatArray, v: FloatArray, w: FloatArray, f: FloatArray, variance: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    values, vectors = np.linalg.eigh(M * np.outer(w, w))
+    high, above = np.maximum(values, f), np.maximum(values, 0.0)
     lifted = high + f**2 / high
     # Below the level the linear term shrinks instead: the same solution, without a huge eigenvalue.
-    kept = np.maximum(values, 0.0) * lifted / (values**2 + f**2)
+    kept = above * lifted / (values**2 + f**2)
     back = vectors / w[:, None]
     M = (back * lifted[..., None, :]) @ np.swapaxes(back, -1, -2)
-    along = (np.swapaxes(vectors, -1, -2) @ (objective.v * w)[..., None])[..., 0]
+    along = (np.swapaxes(vectors, -1, -2) @ (v * w)[..., None])[..., 0]
+    if variance is not None:
+        found = (above * along**2).sum(axis=-1)
+        signal = np.maximum(found - variance * above.sum(axis=-1), 0.0)
+        along *= np.divide(signal, found, out=np.zeros_like(found), where=found > 0)[..., None]
     v = (back @ (kept * along)[..., None])[..., 0]
-    c = np.broadcast_to(objective.c, v.shape[:-1])
-    return Quadratic((M + np.swapaxes(M, -1, -2)) / 2 + 0.0, v + 0.0, c)
+    return (M + np.swapaxes(M, -1, -2)) / 2 + 0.0, v + 0.0
+
+
+def _from_constant(
+    objective: Quadratic, w: FloatArray, f: FloatArray, constant: FloatArray, variance: FloatArray
+) -> Quadratic:
+    """Lift what is left for the slopes once the constant is eliminated, and put it back."""
+    M, best = objective.symmetric, constant[..., None]
+    n, row = M[..., 0, :1], M[..., 0, 1:]
+    mean = np.divide(row, n, out=np.zeros_like(row), where=n > 0)
+    left = M[..., 1:, 1:] - row[..., :, None] * mean[..., None, :]
+    slopes, v = _lifted(left, objective.v[..., 1:] + 2 * best * row, w[1:], f, variance)
+    mean = np.clip(mean, -1.0, 1.0)  # where the means of scaled predictors are
+    border = n * mean
+    whole = np.empty(M.shape)
+    whole[..., 0, :1], whole[..., 0, 1:], whole[..., 1:, 0] = n, border, border
+    whole[..., 1:, 1:] = slopes + border[..., :, None] * mean[..., None, :]
+    v = np.concatenate([-2 * best * n, v - 2 * best * border], axis=-1)
+    return Quadratic(whole, v, np.broadcast_to(objective.c, constant.shape))
 
 
 @checked
@@ -229,7 +266,10 @@ def retry(
     (True, 1.0)
     """
     once = price(objective, scales, neighbours)
-    spend = replace(once, mechanism=f"{once.mechanism}, repeated until bounded", epsilon=2 * once.epsilon)
+    twice = [
+        replace(spend, mechanism=f"{spend.mechanism}, repeated until bounded", epsilon=2 * spend.epsilon)
+        for spend in once.spends
+    ]
     checks.count(limit, "limit")
 
     def first_bounded(state: RandomState) -> Quadratic:
@@ -244,6 +284,6 @@ def retry(
             "that it failed depends on the data and is not covered by the guarantee, so do not publish it"
         )
 
-    noisy, ledger = pay(spend, first_bounded, random_state, budget)
+    noisy, ledger = pay(Ledger(tuple(twice)), first_bounded, random_state, budget)
     assert objective.domain is not None  # `price` has refused it otherwise
     return Release(noisy, scales, objective.domain, ledger)

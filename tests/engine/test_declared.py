@@ -20,7 +20,7 @@ PAYERS = {
     "objective_perturbation.objective_perturbation": "objective perturbation",
     "budget_split.privr": "PrivR",
     "irls.irls": "IRLS, Laplace",
-    "private.PrivateLinearRegression.fit": "PrivateLinearRegression",
+    "private.PrivateLinearRegression.fit": "PrivateLinearRegression, mean first",
     "private.PrivateLogisticRegression.fit": "PrivateLogisticRegression",
 }
 NOISE = {
@@ -28,6 +28,7 @@ NOISE = {
     "best_scales.optimal": "best scales",
     "budget_split.dpba": "DPBA",
     "budget_split.dpc": "DPC",
+    "mean_first.mean_first": "mean first",
     "wishart.difference": "Wishart difference",
     "gaussian.for_rho": "Gaussian",
     "k_norm.hull": "hull K-norm",
@@ -40,6 +41,7 @@ NO_PROMISE = {
     "irls.exact": "no noise",
     "irls.printed": "its guarantee is false, and it says so",
 }
+RETURNED = ("Scales", "WishartDifference", "MeanFirst | WishartDifference", "Gaussian", "Hull", "Plan", "Law")
 
 
 def makers():
@@ -51,7 +53,7 @@ def makers():
         for name, thing in vars(module).items():
             if inspect.isfunction(thing) and thing.__module__ == info.name and not name.startswith("_"):
                 back = thing.__annotations__.get("return", "")
-                if back in ("Scales", "WishartDifference", "Gaussian", "Hull", "Plan", "Law"):
+                if back in RETURNED:
                     yield f"{info.name.rpartition('.')[2]}.{name}"
 
 

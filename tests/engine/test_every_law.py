@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpreg
-from dpreg.mechanisms import gaussian, k_norm, wishart
+from dpreg.mechanisms import gaussian, k_norm, mean_first, wishart
 from dpreg.pipeline import laws, objective
 from dpreg.pipeline.domain import Ball, Box
 from dpreg.pipeline.objective import Quadratic
@@ -25,12 +25,18 @@ F = {
 DRAWS = 20_000
 ERRORS = 5  # standard errors: about one false alarm in a million comparisons
 
+
+def first(domain, epsilon, neighbours):
+    return mean_first.mean_first(domain, epsilon, 30 if neighbours == "replace" else None, neighbours=neighbours)
+
+
 # What makes a law of each class, at epsilon one.
 LAWS = {
     "laws.Scales": laws.functional,
     "wishart.WishartDifference": wishart.difference,
     "gaussian.Gaussian": gaussian.for_rho,  # at rho one
     "k_norm.Hull": k_norm.hull,
+    "mean_first.MeanFirst": first,
 }
 PLACES = {"box": (BOX, "replace"), "public count": (CONSTANT, "replace"), "secret count": (CONSTANT, "add_remove")}
 # Of a law that is not for all domains: those of its own.

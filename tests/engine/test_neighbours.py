@@ -15,6 +15,7 @@ import pytest
 import dpreg
 from dpreg import noise
 from dpreg.mechanisms import budget_split, filter_priority, histogram, irls
+from dpreg.mechanisms import mean_first as mean
 from dpreg.mechanisms.grid import Grid, bandwidth, partition
 from dpreg.mechanisms.objective_perturbation import objective_perturbation
 from dpreg.pipeline import laws, objective, release, repair, solve
@@ -27,6 +28,7 @@ from tests.engine.payers import takers
 
 RELATIONS = ("replace", "add_remove")
 BOX, LABELLED = Box([-1, -1], [1, 1], (-1, 1)), Box([-1, -1], [1, 1], (0, 1), intercept=True)
+CONSTANT = Box([-1, -1], [1, 1], (-1, 1), intercept=True)
 BALL = Ball([0, 0], 1.0, (-1, 1))
 rng = np.random.default_rng(0)
 X, Y = rng.uniform(-1, 1, (30, 2)), rng.uniform(-1, 1, 30)
@@ -45,6 +47,11 @@ def repeated(X, y, relation, seed):
 def wishart(X, y, relation, seed):
     law = dpreg.difference(BOX, 0.5, neighbours=relation)
     return release.release(objective.linear(X, y, BOX), law, seed, neighbours=relation)
+
+
+def mean_first(X, y, relation, seed):
+    law = mean.mean_first(CONSTANT, 0.5, len(X) if relation == "replace" else None, neighbours=relation)
+    return release.release(objective.linear(X, y, CONSTANT), law, seed, neighbours=relation)
 
 
 def dpme(X, y, relation, seed):
@@ -68,8 +75,8 @@ def reweighted(X, y, relation, seed):
     return irls.irls(X, y, irls.pure(BALL, 0.5, iterations=2, neighbours=relation), seed)
 
 
-def linear(X, y, relation, seed, mechanism="wishart"):
-    return dpreg.PrivateLinearRegression(BOX, 0.5, mechanism=mechanism, neighbours=relation, random_state=seed).fit(
+def linear(X, y, relation, seed, mechanism="wishart", box=BOX):
+    return dpreg.PrivateLinearRegression(box, 0.5, mechanism=mechanism, neighbours=relation, random_state=seed).fit(
         X, y
     )
 
@@ -86,6 +93,7 @@ MECHANISMS = {
     "release": laplace,
     "retry": repeated,
     "wishart": wishart,
+    "mean first": mean_first,
     "dpme": dpme,
     "filter_priority": sampled,
     "privr": privr,
@@ -93,18 +101,19 @@ MECHANISMS = {
     "irls": reweighted,
     "linear": linear,
     "linear, laplace": functools.partial(linear, mechanism="laplace"),
+    "linear, mean first": functools.partial(linear, mechanism="mean first", box=CONSTANT),
     "logistic": logistic,
 }
 # Which of them show what each function that takes a budget does.
 SHOWN_BY = {
-    "release.release": ("release", "wishart"),
+    "release.release": ("release", "wishart", "mean first"),
     "repair.retry": ("retry",),
     "histogram.dpme": ("dpme",),
     "filter_priority.filter_priority": ("filter_priority",),
     "objective_perturbation.objective_perturbation": ("objective_perturbation",),
     "budget_split.privr": ("privr",),
     "irls.irls": ("irls",),
-    "private.PrivateLinearRegression.fit": ("linear", "linear, laplace"),
+    "private.PrivateLinearRegression.fit": ("linear", "linear, laplace", "linear, mean first"),
     "private.PrivateLogisticRegression.fit": ("logistic",),
 }
 # Data that no bound foresaw. What is not a number at all is refused, and is no data.
@@ -210,6 +219,7 @@ RELEASED = {
     "release": r"objective\.(M|v|c)",
     "retry": r"objective\.(M|v|c)",
     "wishart": r"objective\.(M|v|c)",
+    "mean first": r"objective\.(M|v|c)",
     "dpme": r"slabs",  # the exact counts: it refuses to be copied or pickled
     "filter_priority": r"codes|weights",
     "privr": r"relevance",
@@ -217,6 +227,7 @@ RELEASED = {
     "irls": r"path",
     "linear": r"coef_|intercept_|release_(\.objective\.(M|v|c))?",
     "linear, laplace": r"coef_|intercept_|release_(\.objective\.(M|v|c))?",
+    "linear, mean first": r"coef_|intercept_|release_(\.objective\.(M|v|c))?",
     "logistic": r"coef_|intercept_|release_(\.objective\.(M|v|c))?",
 }
 
@@ -243,13 +254,14 @@ def test_a_noisy_grid_and_its_draws_go_nowhere(copying):
 
 
 @pytest.mark.parametrize(("n", "epsilon"), [(3, 1e-6), (3, 1e6), (40, 0.5), (20_000, 1e-3), (20_000, 100.0)])
-@pytest.mark.parametrize("kind", ["wishart", "laplace"])
+@pytest.mark.parametrize("kind", ["mean first", "wishart", "laplace"])
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_an_estimator_is_the_chain_bit_for_bit(n, epsilon, kind, relation):
     """However much the noise is: no second draw, no other repair, no way back to the exact fit."""
     more = np.random.default_rng(n)
     X, y = more.uniform(-1, 1, (n, 2)), more.uniform(-1, 1, n)
-    law = {"wishart": dpreg.difference, "laplace": laws.functional}[kind]
+    first = functools.partial(mean.mean_first, n=n if relation == "replace" else None)
+    law = {"mean first": first, "wishart": dpreg.difference, "laplace": laws.functional}[kind]
     settings = {"mechanism": kind, "neighbours": relation, "random_state": 7}
     box = Box([-1, -1], [1, 1], (-1, 3), intercept=True)
     noisy = law(box, epsilon, neighbours=relation)

@@ -28,6 +28,7 @@ from dpreg.mechanisms import (
     irls_laws,
     irls_moments,
     k_norm,
+    mean_first,
     moment_noise,
     objective_perturbation,
     wishart,
@@ -534,6 +535,17 @@ def mechanisms():
     yield wishart.reference_risk, {"weights": lambda: np.ones(3), "domain": box}
     yield wishart.largest_change, {"weights": lambda: np.ones(3), "domain": box}
     yield wishart.nuclear_ratio, {"m": 2}
+    constant = partial(box, intercept=True)
+    plain = partial(wishart.difference, constant(), 0.5)
+    yield mean_first.MeanFirst, {"rest": plain, "scale_of_sum": 4.0}
+    both, here = partial(mean_first.mean_first, constant(), 0.5, 40), partial(objective.linear, rows(), y(), constant())
+    yield mean_first.MeanFirst.times, {"self": both, "factor": 2.0}
+    yield mean_first.MeanFirst.certify, {"self": both, "domain": constant}
+    yield mean_first.MeanFirst.spends, {"self": both, "domain": constant}
+    yield mean_first.MeanFirst.constant, {"self": both, "noisy": here}
+    yield mean_first.MeanFirst.perturb, {"self": both, **drawn, "objective": here}
+    yield mean_first.mean_first, {"domain": constant, "epsilon": 0.5, "n": 40}
+    yield mean_first.blind_spot, {"law": plain, "chance": 0.25}
     yield gaussian.Gaussian, {"weights": lambda: np.ones(3), "spread": 1.0}
     normal = partial(gaussian.for_rho, box(), 0.5)
     yield gaussian.Gaussian.times, {"self": normal, "factor": 2.0}

@@ -38,14 +38,14 @@ MUTANTS = {
         "test_wishart.py -k 'beats or grid'",
     ),
     "lift: weights forgotten on the way back": (
-        "dpreg.pipeline.repair.lift",
+        "dpreg.pipeline.repair._lifted",
         "back = vectors / w[:, None]",
         "back = vectors",
         "test_repair.py -k lift",
     ),
     "lift: negative directions kept": (
-        "dpreg.pipeline.repair.lift",
-        "np.maximum(values, 0.0) * lifted",
+        "dpreg.pipeline.repair._lifted",
+        "above * lifted",
         "np.abs(values) * lifted",
         "test_repair.py -k lift",
     ),

@@ -367,6 +367,27 @@ PLANTED = {
         "functional, lattice",
         "noise law",
     ),
+    "a mean that is released first, and free": (
+        "dpreg.mechanisms.mean_first.MeanFirst.spends",
+        "return (first, *self.rest",
+        "return (Spend('mean', 'Laplace', neighbours, 'L1', 2.0, scale, 1e-9), *self.rest",
+        "mean first",
+        "budget algebra",
+    ),
+    "a mean that moves by one": (
+        "dpreg.mechanisms.mean_first.mean_first",
+        "MeanFirst(rest, REPLACED / first)",
+        "MeanFirst(rest, 1.0 / first)",
+        "mean first",
+        "budget algebra",
+    ),
+    "half the noise on a mean that is released first": (
+        "dpreg.mechanisms.mean_first.MeanFirst.perturb",
+        "noise.laplace(self.scale_of_sum,",
+        "noise.laplace(self.scale_of_sum / 2,",
+        "mean first",
+        "noise law",
+    ),
     # the answer
     "a ridge that is too small": (
         "dpreg.mechanisms.objective_perturbation.objective_perturbation",
