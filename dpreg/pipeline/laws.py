@@ -207,8 +207,7 @@ class Scales(Law):
         """See `Law`: the Frobenius norm over the root of p."""
         if self.ordered:
             raise InputError("the scales are ordered, so the noise on M is not symmetric: use ridge and trim")
-        upper = np.triu(self.M**2)
-        squares = 2 * upper.sum(axis=(-1, -2)) - np.trace(upper, axis1=-2, axis2=-1)
+        squares = 2 * np.triu(self.M**2).sum(axis=(-1, -2)) - np.trace(self.M**2, axis1=-2, axis2=-1)
         return np.asarray(np.sqrt(2 * squares / self.p))
 
     @property
@@ -242,16 +241,14 @@ class Scales(Law):
     def perturb(self, objective: Quadratic, draws: tuple[int, ...], rng: np.random.Generator) -> Quadratic:
         """Add independent noise: to the upper triangle of M, copied down, unless `ordered`, and to v."""
         batch = (*draws, *np.broadcast_shapes(objective.batch, self.batch))
-        if self.ordered:
-            change = noise.laplace(self.M, (*batch, self.p, self.p), rng)
-        else:
-            change = _copy_down(np.triu_indices(self.p), self.M, (*batch, self.p, self.p), rng)
+        draw = noise.laplace if self.ordered else _copied_down
+        change = draw(self.M, (*batch, self.p, self.p), rng)
         # A copied draw on unequal twins would publish their difference without noise.
         M = (objective.M if self.ordered else objective.symmetric) + change
         v = objective.v + noise.laplace(self.v, (*batch, self.p), rng)
-        withheld = math.isinf(self.c)
-        c = np.zeros(batch) if withheld else objective.c + noise.laplace(self.c, batch, rng)
-        return Quadratic(M, v, c)
+        return Quadratic(
+            M, v, np.zeros(batch) if math.isinf(self.c) else objective.c + noise.laplace(self.c, batch, rng)
+        )
 
     def discrete(self, objective: Quadratic) -> Callable[[], Quadratic]:
         """See `Law`: discrete Laplace noise of the same scales."""
@@ -362,8 +359,8 @@ def functional(
     if not tight and loss not in (SQUARED, TAYLOR):
         raise InputError(f"no paper prints a sensitivity for {loss}: use sensitivity='tight'")
     # The papers have no constant column; where there is one, it counts as one more predictor.
-    printed = printed_logistic if loss.labels else printed_linear
-    bound = certify(unit, domain, neighbours, loss) if tight else printed(domain.p)
+    printed = (printed_logistic if loss.labels else printed_linear)(domain.p)
+    bound = certify(unit, domain, neighbours, loss) if tight else printed
     with np.errstate(over="ignore"):
         factor = bound / budgets
         if not np.isfinite(factor * unit.v.max()).all():
@@ -410,10 +407,9 @@ def certify(law: Law, domain: Domain, neighbours: Neighbours = "replace", loss: 
     return law.certify(domain, neighbours, loss)
 
 
-def _copy_down(
-    upper: tuple[np.ndarray, np.ndarray], scales: FloatArray, shape: tuple[int, ...], rng: np.random.Generator
-) -> FloatArray:
+def _copied_down(scales: FloatArray, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
     """Draw the upper triangle and mirror it."""
+    upper = np.triu_indices(shape[-1])
     drawn = noise.laplace(scales[..., upper[0], upper[1]], (*shape[:-2], len(upper[0])), rng)
     out = np.empty(shape)
     out[..., upper[0], upper[1]] = drawn

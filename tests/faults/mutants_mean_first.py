@@ -21,8 +21,8 @@ MUTANTS = {
     ),
     "mean first: the sum is not on the ledger": (
         "dpreg.mechanisms.mean_first.MeanFirst.spends",
-        "return (first, *self.rest",
-        "return (*self.rest",
+        "return (first, *self.rest.spends(domain, neighbours, loss))",
+        "return self.rest.spends(domain, neighbours, loss)",
         "test_mean_first.py -k ledger",
     ),
     "mean first: half the noise on the sum": (

@@ -109,7 +109,7 @@ MUTANTS = {
         "test_noise.py",
     ),
     "twins drawn apart": (
-        "dpreg.pipeline.laws._copy_down",
+        "dpreg.pipeline.laws._copied_down",
         "out[..., upper[1], upper[0]] = drawn",
         "out[..., upper[1], upper[0]] = noise.laplace(scales[..., upper[0], upper[1]], drawn.shape, rng)",
         "test_noise.py -k twins",
@@ -128,8 +128,8 @@ MUTANTS = {
     ),
     "withheld constant published": (
         "dpreg.pipeline.laws.Scales.perturb",
-        "c = np.zeros(batch) if withheld",
-        "c = np.broadcast_to(objective.c, batch) if withheld",
+        "np.zeros(batch) if math.isinf(self.c)",
+        "np.broadcast_to(objective.c, batch) if math.isinf(self.c)",
         "test_noise.py -k withheld",
     ),
     "task keys ignored": (
