@@ -224,11 +224,8 @@ class Scales(Law):
             inverse = loss.square / self.M
             A[0, 1:] = A[1:, 0] = abs(loss.cross) / 2 / self.v  # entry (0, j) of zz' and its mirror image
             A[0, 0] = np.divide(abs(loss.constant), self.c)
-        if self.ordered:
-            A[1:, 1:] = (inverse + inverse.T) / 2
-        else:
-            upper = np.triu(inverse, 1) / 2
-            A[1:, 1:] = upper + upper.T + np.diag(np.diag(inverse))
+        counted = inverse if self.ordered else np.triu(inverse)
+        A[1:, 1:] = (counted + counted.T) / 2
         return A
 
     def certify(self, domain: Domain, neighbours: Neighbours = "replace", loss: Loss = SQUARED) -> float:
@@ -246,9 +243,8 @@ class Scales(Law):
         # A copied draw on unequal twins would publish their difference without noise.
         M = (objective.M if self.ordered else objective.symmetric) + change
         v = objective.v + noise.laplace(self.v, (*batch, self.p), rng)
-        return Quadratic(
-            M, v, np.zeros(batch) if math.isinf(self.c) else objective.c + noise.laplace(self.c, batch, rng)
-        )
+        c = np.zeros(batch) if math.isinf(self.c) else objective.c + noise.laplace(self.c, batch, rng)
+        return Quadratic(M, v, c)
 
     def discrete(self, objective: Quadratic) -> Callable[[], Quadratic]:
         """See `Law`: discrete Laplace noise of the same scales."""
