@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize
 
+from dpreg.estimators.private import PrivateLinearRegression
 from dpreg.mechanisms import best_scales
 from dpreg.mechanisms.wishart import WishartDifference, balanced, difference, largest_change
 from dpreg.pipeline import repair
@@ -183,3 +184,30 @@ def test_no_weighted_eigenvalue_is_below_twice_the_level():
     lifted = repair.lift(f, law).M
     least = 2 * float(law.level) * (1 - 1e-12)
     assert np.linalg.eigvalsh(lifted * 9)[0] >= least > np.linalg.eigvalsh(lifted)[0]
+
+
+def test_few_records_are_predicted_about_as_well_as_by_their_mean(heads):
+    """Row by row with the estimators, as a user would: 200 of the heads, 60 fits of each kind at a tenth."""
+    data, (box, _) = census(), heads
+    rng = np.random.default_rng(4)
+    fit, test = np.split(rng.permutation(20_000), [200])
+    X, y, mean = data.X[fit], data.y[fit], data.y[fit].mean()
+
+    def error(predicted):
+        return float(np.sqrt(np.mean((data.y[test] - predicted) ** 2)) / np.sqrt(np.mean((data.y[test] - mean) ** 2)))
+
+    found = {
+        kind: np.median(
+            [
+                error(
+                    PrivateLinearRegression(box, 0.1, mechanism=kind, random_state=seed).fit(X, y).predict(data.X[test])
+                )
+                for seed in range(60)
+            ]
+        )
+        for kind in ("mean first", "wishart")
+    }
+    low, high = box.response
+    private = np.median([error(mean + noise) for noise in rng.laplace(scale=(high - low) / 0.1 / 200, size=1000)])
+    assert found["mean first"] < 1.03 * private
+    assert found["wishart"] > 1.1 * private

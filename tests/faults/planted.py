@@ -170,8 +170,8 @@ PLANTED = {
     ),
     "products counted once": (
         "dpreg.pipeline.laws.Scales.cost",
-        "np.triu(inverse, 1) / 2",
-        "np.triu(inverse, 1) / 4",
+        "np.triu(inverse)",
+        "(np.triu(inverse) + np.diag(np.diag(inverse))) / 2",
         "functional",
         "sensitivity",
     ),
