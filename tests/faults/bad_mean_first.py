@@ -62,5 +62,4 @@ EXEMPT = {
     "mean_first.MeanFirst.constant": "inner step of repair.lift",
     "laws.Law.spends": "inner step of release.price",
     "laws.Law.constant": "inner step of repair.lift",
-    "laws.Scales.spends": "inner step of release.price",
 }
