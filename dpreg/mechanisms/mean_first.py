@@ -16,9 +16,9 @@ from dpreg import checks, limits, noise
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.mechanisms.wishart import WishartDifference, difference
-from dpreg.pipeline.ledger import Spend
 from dpreg.pipeline.domain import Domain
 from dpreg.pipeline.laws import Law
+from dpreg.pipeline.ledger import Spend
 from dpreg.pipeline.objective import SQUARED, Loss, Quadratic
 
 ENOUGH = 80.0  # n times the epsilon after which the mean needs no more of it

@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 from dpreg import checks, limits, noise
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
-from dpreg.pipeline.ledger import Spend
 from dpreg.pipeline.domain import Ball, Box, Domain
+from dpreg.pipeline.ledger import Spend
 from dpreg.pipeline.objective import SQUARED, TAYLOR, Loss, Quadratic, on_lattice
 from dpreg.pipeline.sensitivity import printed_linear, printed_logistic, worst_case
 
