@@ -49,7 +49,7 @@ def no_privacy(name: str, penalty: Penalty = NONE, *, loss: Loss = SQUARED) -> M
 def mechanism(
     name: str,
     domain: Domain,
-    law: Law,
+    law: Law | Callable[[FloatArray], Law],
     *,
     repair: Callable[[Quadratic, Law], Quadratic] = repair.lift,
     penalty: Penalty = NONE,
@@ -62,8 +62,9 @@ def mechanism(
     ----------
     name : str
     domain : Domain
-    law : Law
-        The noise at epsilon one; at other budgets it is `law.times(1 / epsilon)`.
+    law : Law or function of an array of epsilons
+        The noise at epsilon one; at other budgets it is `law.times(1 / epsilon)`. Or what makes the noise of all
+        budgets, where it does not go with 1 / epsilon, as that of `mean_first.mean_first`.
     repair : function of (noisy objective, law)
         Such as `repair.lift` or `repair.bound`.
     penalty : Penalty
@@ -82,10 +83,38 @@ def mechanism(
     def fit(train: Quadratic, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
         if train.domain not in (None, domain):
             raise InputError(f"{name!r} has the noise for another domain than the records': use one for both")
-        scaled = law.times(1 / epsilons)
+        scaled = law.times(1 / epsilons) if isinstance(law, Law) else law(epsilons)
         return solver(repair(perturb(train, scaled, rng), scaled), penalty)
 
     return Method(name, fit, loss=loss)
+
+
+@checked
+def constant(name: str, *, private: bool = True) -> Method:
+    """Return the method that predicts the mean of the response, with Laplace noise on its sum if it is private.
+
+    For a domain with an intercept, and neighbours that replace a record.
+
+    Parameters
+    ----------
+    name : str
+    private : bool
+
+    Examples
+    --------
+    >>> constant("the mean", private=False).private
+    False
+    """
+
+    def fit(train: Quadratic, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
+        total = -train.v[..., 0] / 2
+        if private:  # one record moves the sum of scaled responses by 2
+            total = total + noise.laplace(2 / epsilons, np.broadcast_shapes(total.shape, epsilons.shape), rng)
+        theta = np.zeros((*total.shape, train.p))
+        theta[..., 0] = np.clip(total / train.M[..., 0, 0], -1.0, 1.0)
+        return theta
+
+    return Method(name, fit, private)
 
 
 @checked

@@ -14,6 +14,7 @@ from joblib import parallel_config
 from dpreg import noise
 from dpreg.checks import IndefiniteError
 from dpreg.pipeline import solve, surrogates
+from dpreg.pipeline.domain import Box
 from dpreg.pipeline.laws import functional
 from dpreg.pipeline.objective import TAYLOR, linear
 from dpreg.pipeline.objective import logistic as stand_in
@@ -24,6 +25,7 @@ from dpreg.sweeps import experiment
 from dpreg.sweeps.experiment import (
     CrossValidation,
     Holdout,
+    constant,
     functional_mechanism,
     mechanism,
     no_privacy,
@@ -241,3 +243,33 @@ def test_the_mechanism_for_labels_step_by_step():
     np.testing.assert_allclose(binary.of(frame, 0, 0, "misclassified"), expected, atol=1e-12)
     printed = functional_mechanism("p", binary.BOX, sensitivity="printed", convention="copied", loss=TAYLOR)
     assert printed.loss == TAYLOR
+
+
+def test_the_mean_is_that_of_the_training_records_and_its_noise_that_of_one_sum():
+    box, rng = Box([-1.0], [1.0], (0.0, 10.0), intercept=True), np.random.default_rng(3)
+    X, y, split = rng.uniform(-1, 1, (60, 1)), rng.uniform(2, 9, 60), Holdout(4)
+    methods = [constant("plain", private=False), constant("noisy")]
+    frame = sweep(X, y, box, methods, [1e9], split, random_state=7)
+    plain, noisy = (frame[frame["method"] == name]["value"].to_numpy() for name in ("plain", "noisy"))
+    np.testing.assert_allclose(plain, noisy, rtol=1e-6)
+    train = linear(X, y, box)[None, None]
+    epsilons = np.full(40_000, 0.5)
+    drawn = constant("noisy").fit(train, epsilons, np.random.default_rng(1))
+    assert drawn.shape == (1, 40_000, 2)
+    assert not drawn[..., 1].any()
+    moved = drawn[0, :, 0] - (y.mean() - 5) / 5
+    assert np.abs(moved).mean() == pytest.approx(2 / 0.5 / 60, rel=0.03)  # five standard errors are 2.5 per cent
+    wild = constant("noisy").fit(train, np.array([1e-6]), np.random.default_rng(1))
+    assert np.abs(wild[0, 0, 0]) == 1.0
+
+
+def test_noise_that_does_not_go_with_epsilon_is_made_for_every_budget():
+    law, seen = functional(BOX, 1.0), []
+
+    def make(epsilons):
+        seen.append(epsilons)
+        return law.times(1 / epsilons)
+
+    one, other = (run([mechanism("m", BOX, given)]) for given in (law, make))
+    pd.testing.assert_frame_equal(one, other)
+    assert all(len(epsilons) == len(GRID) for epsilons in seen)

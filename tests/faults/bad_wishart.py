@@ -80,7 +80,8 @@ CASES = {
     ],
     "experiment.mechanism": [
         ("domain is of type int: give", lambda: experiment.mechanism("m", 2, LAW)),
-        ("law is of type float: give Law", lambda: experiment.mechanism("m", BOX, 1.0)),
+        ("law is of type float: give", lambda: experiment.mechanism("m", BOX, 1.0)),
     ],
+    "experiment.constant": [("private is 'no': give", lambda: experiment.constant("m", private="no"))],
 }
 EXEMPT = {}

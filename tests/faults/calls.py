@@ -597,6 +597,7 @@ def attacks():
 def sweeps():
     yield experiment.no_privacy, {"name": "plain"}
     yield experiment.mechanism, {"name": "m", "domain": box, "law": scales}
+    yield experiment.constant, {"name": "mean"}
     yield experiment.functional_mechanism, {"name": "m", "domain": box}
     yield experiment.sweep, {**SWEEP, "progress": False}
     yield experiment.summarise, {"frame": results}
