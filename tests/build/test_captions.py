@@ -46,6 +46,7 @@ ELSEWHERE = {
     "fig-best-wine": {11.0: "predictors of the wines"} | SWEEP,
     "fig-best-census": SWEEP,
     "fig-best-flat": SWEEP,
+    "fig-best-few": SWEEP,
     "fig-speed-records": PREDICTORS | BUDGETS,
     "fig-speed-settings": PREDICTORS,
     "fig-speed-predictors": BUDGETS,
