@@ -56,8 +56,8 @@ class MeanFirst(Law):
         if not self.rest.public_count:
             raise InputError("rest has no public count, and a mean needs one: give it, or use rest alone")
         own = np.array(limits.reals(self.scale_of_sum, "scale_of_sum"), dtype=np.float64)
-        if not (np.isfinite(own).all() and (own > 0).all()):
-            raise InputError("scale_of_sum holds a number that is not above zero and finite: give positive numbers")
+        if not (own > 0).all():
+            raise InputError("scale_of_sum holds a number that is not above zero: give positive numbers")
         if own.shape != self.rest.batch:
             raise InputError(f"scale_of_sum has shape {own.shape}, and rest {self.rest.batch}: match them")
         own.flags.writeable = False
@@ -121,6 +121,8 @@ class MeanFirst(Law):
 
     def perturb(self, objective: Quadratic, draws: tuple[int, ...], rng: np.random.Generator) -> Quadratic:
         """Add the noise to M and v, and put the weighted mean of both sums into v."""
+        if objective.p != self.p:
+            raise InputError(f"the noise has {self.p} columns and the objective {objective.p}: match them")
         noisy = self.rest.perturb(objective, draws, rng)
         once = objective.v[..., 0] + self.rest.loss.cross * noise.laplace(self.scale_of_sum, noisy.batch, rng)
         v = noisy.v.copy()

@@ -252,3 +252,22 @@ def test_two_data_sets_that_differ_in_a_sum_are_as_hard_to_tell_apart_as_the_bou
     change[0, 1] = change[1, 0] = apart
     nuclear = np.abs(np.linalg.eigvalsh(np.outer(w, w) * change)).sum()
     assert nuclear / (2 * float(law.spread)) == pytest.approx(1.0)
+
+
+def test_a_multiple_is_of_both_noises():
+    law = mean_first(BOX, 0.5, 50)
+    assert float(law.times(2.0).scale_of_sum) == 2 * float(law.scale_of_sum)
+    assert float(law.times(2.0).rest.spread) == 2 * float(law.rest.spread)
+
+
+def test_what_does_not_fit_is_refused():
+    law = mean_first(BOX, 0.5, 50)
+    for scale, words in ((0.0, "not above zero"), ([1.0, 2.0], "match them")):
+        with pytest.raises(InputError, match=words):
+            MeanFirst(law.rest, scale)
+    with pytest.raises(InputError, match="3 columns and the objective 2: match"):
+        law.perturb(Quadratic(np.eye(2), np.ones(2), 0.0), (), np.random.default_rng(1))
+    with pytest.raises(InputError, match="has no public count: give"):
+        blind_spot(difference(BOX, 0.5, neighbours="add_remove"), 0.1)
+    with pytest.raises(InputError, match="give a number below 1/2"):
+        blind_spot(law.rest, 0.7)
