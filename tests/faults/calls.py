@@ -820,7 +820,7 @@ ABSTRACT = {
     "dpreg.mechanisms.irls_laws.VectorLaw": ("vector",),
     "dpreg.mechanisms.irls_laws.WishartLaw": (),
     "dpreg.pipeline.domain.Domain": (),
-    "dpreg.pipeline.laws.Law": ("certify", "concentrated", "discrete", "perturb", "times"),
+    "dpreg.pipeline.laws.Law": ("certify", "concentrated", "constant", "discrete", "perturb", "spends", "times"),
 }
 # No calls: what a function of ours returns, which nobody else makes; inner steps on what their callers have checked.
 EXEMPT = (
