@@ -241,9 +241,9 @@ PLANTED = {
     ),
     # what the ledger says
     "ledger says half of epsilon": (
-        "dpreg.pipeline.release.price",
-        "cost = change, scale, epsilon",
-        "cost = change, scale, epsilon / 2",
+        "dpreg.pipeline.laws.Law.spends",
+        "self.scale, epsilon, zcdp=rho)",
+        "self.scale, epsilon / 2, zcdp=rho)",
         "functional",
         "budget algebra",
     ),
@@ -291,8 +291,8 @@ PLANTED = {
     ),
     "repetition is not charged": (
         "dpreg.pipeline.repair.retry",
-        "epsilon=2 * once.epsilon",
-        "epsilon=once.epsilon",
+        "epsilon=2 * spend.epsilon",
+        "epsilon=spend.epsilon",
         "repetition",
         "budget algebra",
     ),

@@ -171,8 +171,8 @@ MUTANTS = {
     ),
     "rho of another epsilon": (
         "dpreg.pipeline.repair.retry",
-        "epsilon=2 * once.epsilon",
-        "epsilon=2 * once.epsilon, zcdp=once.rho",
+        "epsilon=2 * spend.epsilon",
+        "epsilon=2 * spend.epsilon, zcdp=spend.rho",
         "test_release.py -k repeating",
     ),
     "a live budget copied": (
@@ -195,8 +195,8 @@ MUTANTS = {
     ),
     "repetition at half price": (
         "dpreg.pipeline.repair.retry",
-        "epsilon=2 * once.epsilon",
-        "epsilon=once.epsilon",
+        "epsilon=2 * spend.epsilon",
+        "epsilon=spend.epsilon",
         "test_release.py -k repeating",
     ),
     "leaky bounds unmarked": (
