@@ -72,7 +72,7 @@ def _gaussian_price(spend: Spend, s: Setting) -> Price:
 
 
 def _gaussian_steps(s: Setting) -> tuple[Step, ...]:
-    """Return the step of noise on all moments; t^2 is withheld, and what is left costs no more."""
+    """Return the step of noise on all moments, all of which go out."""
     law = _gaussian(s)
     weight = np.outer(law.weights, law.weights) / law.spread
 
@@ -95,7 +95,8 @@ def _gaussian_samples(s: Setting, size: int, rng: np.random.Generator) -> list[S
     size_of = np.where(rows == columns, 1.0, math.sqrt(2)) * w[rows] * w[columns] / (law.spread * law.loss.square)
     square = ((drawn.M - f.M)[:, rows, columns] * size_of)[:, kept]
     cross = (drawn.v - f.v) * w * law.weights[0] * math.sqrt(2) / (law.spread * law.loss.cross)
-    return [Sample("normal", np.c_[square, cross], stats.norm, math.sqrt(2 / math.pi))]
+    own = (drawn.c - f.c) * law.weights[0] ** 2 / (law.spread * law.loss.constant)
+    return [Sample("normal", np.c_[square, cross, own], stats.norm, math.sqrt(2 / math.pi))]
 
 
 # Discrete noise on a lattice, whose randomness takes no seed.

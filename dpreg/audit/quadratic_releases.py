@@ -35,7 +35,7 @@ def _objective(X: FloatArray, y: FloatArray, setting: Setting, loss: Loss) -> Qu
 
 
 def _nuclear(setting: Setting, law: wishart.WishartDifference, price: float) -> Step:
-    """Return the step of noise on all moments; t^2 is withheld, and what is left costs no more."""
+    """Return the step of noise on all moments; where t^2 is withheld, what is left costs no more."""
     m, labels = law.p + 1, law.loss.labels
 
     def loss(change: FloatArray) -> FloatArray:
@@ -67,6 +67,9 @@ def _law_samples(law: Law, f: Quadratic, size: int, rng: np.random.Generator) ->
     direction /= np.linalg.norm(direction, axis=1, keepdims=True)
     cross = 2 * (along * direction).sum(axis=1, keepdims=True)  # sums of products of normal variables
     samples = [Sample("Wishart, beside the response", cross, two, two.absolute)]
+    if not law.loss.labels:
+        own = (drawn.c - f.c)[:, None] / law.loss.constant * law.weights[0] ** 2 / law.spread
+        samples.append(Sample("Wishart, of the response", own, one, one.absolute))
     if first < law.p:
         samples.append(Sample("Wishart", rotated(matrix[:, first:, first:], rng), one, one.absolute))
     return samples

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import integrate, special
 
 from dpreg.checks import FloatArray
+from dpreg.mechanisms.moment_noise import MomentNoise
 from dpreg.pipeline.laws import Law, Scales
 from dpreg.pipeline.objective import Quadratic
 
@@ -29,9 +30,15 @@ def numbers(f: Quadratic, law: Law) -> FloatArray:
     ordered = isinstance(law, Scales) and law.ordered
     kept = np.ones((f.p, f.p), dtype=bool) if ordered else np.triu(np.ones((f.p, f.p), dtype=bool))
     parts = [f.M[..., kept], f.v]
-    if isinstance(law, Scales) and not math.isinf(law.c):
+    if _with_constant(law):
         parts.append(f.c[..., None])
     return np.concatenate(parts, axis=-1)
+
+
+def _with_constant(law: Law) -> bool:
+    if isinstance(law, Scales):
+        return not math.isinf(law.c)
+    return isinstance(law, MomentNoise) and not law.loss.labels
 
 
 def scales_of(law: Scales) -> FloatArray:

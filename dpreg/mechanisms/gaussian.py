@@ -22,8 +22,8 @@ from dpreg.pipeline.objective import SQUARED, Loss, Quadratic, on_lattice
 class Gaussian(MomentNoise):
     """Noise s D^-1 N D^-1 on the moments sum (t, x)(t, x)', where D = diag(weights).
 
-    N is symmetric, with normal entries of variance 1 on its diagonal and 1/2 off it; the moment of t^2 is withheld. The
-    spread is s; for the rest see `MomentNoise`. A multiple costs its square less of rho.
+    N is symmetric, with normal entries of variance 1 on its diagonal and 1/2 off it. The spread is s; for the rest see
+    `MomentNoise`. A multiple costs its square less of rho. On a lattice the moment of t^2 is withheld.
 
     Examples
     --------

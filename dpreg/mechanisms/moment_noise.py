@@ -20,7 +20,7 @@ from dpreg.pipeline.objective import SQUARED, Loss, Quadratic
 @checked
 @dataclass(frozen=True, eq=False, init=False)
 class MomentNoise(Law):
-    """Noise on the moments of the records (t, x), of which that of t^2 is withheld.
+    """Noise on the moments of the records (t, x), all of which go out; for labels that of t^2 is withheld.
 
     Parameters
     ----------
@@ -85,13 +85,15 @@ class MomentNoise(Law):
         return type(self)(self.weights, self.spread * f, self.public_count, self.loss)
 
     def perturb(self, objective: Quadratic, draws: tuple[int, ...], rng: np.random.Generator) -> Quadratic:
-        """Add the noise to M and v."""
+        """Add the noise to M, v and c: the price is that of all moments, so the last one is free."""
         if objective.domain is not None:
             self._is_for(objective.loss)
         batch = (*draws, *np.broadcast_shapes(objective.batch, self.batch))
         change = self._drawn(batch, rng)
         M = objective.symmetric + self.loss.square * change[..., 1:, 1:]
-        return Quadratic(M, objective.v + self.loss.cross * change[..., 0, 1:], np.zeros(batch))
+        v = objective.v + self.loss.cross * change[..., 0, 1:]
+        c = np.zeros(batch) if self.loss.labels else objective.c + self.loss.constant * change[..., 0, 0]
+        return Quadratic(M, v, c)
 
     def _priced(self, domain: Domain, neighbours: Neighbours, loss: Loss) -> bool:
         """Return whether the price is finite: what gets no noise must be public. A stack has no single price."""

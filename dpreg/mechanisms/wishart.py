@@ -28,8 +28,8 @@ minimize: Any = optimize.minimize  # its overloads know no array of unknown leng
 class WishartDifference(MomentNoise):
     """Noise s^2 D^-1 (W1 - W2) D^-1 on the moments sum (t, x)(t, x)', where D = diag(weights).
 
-    W1 and W2 are independent Wishart matrices with p + 2 degrees of freedom; the moment of t^2 is withheld. The spread
-    is s^2; for the rest see `MomentNoise`.
+    W1 and W2 are independent Wishart matrices with p + 2 degrees of freedom. The spread is s^2; for the rest see
+    `MomentNoise`.
 
     Examples
     --------

@@ -92,12 +92,13 @@ def test_noise_law(loss):
     expected = 9 / np.outer(w, w) ** 2 * (1 + np.eye(4)) / 2
     found = noisy.M.var(axis=0) / (loss.square**2 * expected[1:, 1:])
     found_v = noisy.v.var(axis=0) / (loss.cross**2 * expected[0, 1:])
-    for ratio in (found, found_v):
+    found_c = noisy.c.var() / (loss.constant**2 * expected[0, 0])
+    for ratio in (found, found_v) if loss.labels else (found, found_v, found_c):
         assert (np.abs(ratio - 1) < 5 * math.sqrt(2 / n)).all()
         for off in (0.95, 1.05):
             assert (np.abs(ratio / off**2 - 1) > 5 * math.sqrt(2 / n)).all()
     assert (np.swapaxes(noisy.M, 1, 2) == noisy.M).all()
-    assert (noisy.c == 0).all()
+    assert (noisy.c == 0).all() == loss.labels
     assert law.deviation == pytest.approx(loss.square * 3.0)
     assert law.scale == pytest.approx(loss.square * 3.0)
     lifted = noisy.M * np.outer(w[1:], w[1:])

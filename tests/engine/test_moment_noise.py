@@ -4,11 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 from dpreg.checks import InputError
 from dpreg.mechanisms.gaussian import Gaussian
 from dpreg.mechanisms.wishart import WishartDifference
 from dpreg.pipeline.domain import Box
+from dpreg.pipeline.objective import SQUARED, TAYLOR, Quadratic
 
 every_law = pytest.mark.parametrize("law", [Gaussian, WishartDifference])
 CONSTANT = Box([-1, -1], [1, 1], (-1, 1), intercept=True)
@@ -43,3 +45,13 @@ def test_a_multiple_keeps_all_but_the_spread(law):
     other = one.times(3.0)
     assert type(other) is law
     assert (other.weights.tolist(), float(other.spread), other.public_count) == ([1.0, 2.0, 3.0], 6.0, True)
+
+
+@every_law
+def test_all_moments_go_out_with_noise_and_those_of_labels_without_the_last(law):
+    """The constant of an objective is a moment like the others; a sum of squared labels is their number."""
+    for loss in (SQUARED, TAYLOR):
+        f = Quadratic(np.eye(2), np.ones(2), np.array(7.0))
+        first, again, other = (law([1.0, 1.0, 1.0], 1.0, loss=loss).perturb(f, (), default_rng(k)).c for k in (1, 1, 2))
+        assert first == again
+        assert (first != other and first != 7.0) if loss is SQUARED else first == other == 0.0
