@@ -34,7 +34,7 @@ class Uncertainty:
     ----------
     model : Model
         Intercept and slopes in the user's units: least squares, repaired by `repair.lift`, without a penalty.
-    errors : array of shape (draws, d + 1)
+    errors : array of shape (repeats, d + 1)
         Of intercept and slopes, fitted minus true.
     residual : float
         Estimated standard deviation of the response around the model, in its units.
@@ -87,7 +87,7 @@ class Uncertainty:
 
 @checked
 def uncertainty(
-    release: Release, *, n: int | None = None, draws: int = 4000, random_state: RandomState = None
+    release: Release, *, n: int | None = None, repeats: int = 4000, random_state: RandomState = None
 ) -> Uncertainty:
     """Return the least-squares model of a release, and draws from the estimated law of its error.
 
@@ -104,8 +104,8 @@ def uncertainty(
     n : int, optional
         Number of records, for a domain without an intercept. With one the release holds it: exactly if it is public,
         else as noisy as it went out.
-    draws : int
-        At least a hundred.
+    repeats : int
+        Number of draws, at least a hundred.
     random_state : None, int, SeedSequence or Generator
         Of these draws. They hide nothing, so a seed does no harm; it need not be that of the release.
 
@@ -126,7 +126,7 @@ def uncertainty(
     >>> uncertainty(out, random_state=2).to_frame().round(1).loc["0"].tolist()
     [3.0, 0.1, 2.8, 3.1]
     """
-    checks.count(draws, "draws", FEWEST)
+    checks.count(repeats, "repeats", FEWEST)
     noisy, law, rng = release.objective, release.scales, generator(random_state)
     if float(noisy.c) == 0.0:  # noise is continuous, so nothing else makes it zero
         raise InputError(
@@ -137,7 +137,7 @@ def uncertainty(
     lifted = repair.lift(noisy, law)
     theta, M = solve.minimise(lifted), lifted.symmetric
     nothing = Quadratic(np.zeros(noisy.M.shape), np.zeros(noisy.p), np.array(0.0))
-    noise = perturb(nothing, law, rng, draws=(draws,))
+    noise = perturb(nothing, law, rng, draws=(repeats,))
     pull = noise.v / 2 + noise.M @ theta  # half the gradient of the noise
     inverse = np.linalg.inv(M)
     variance = _variance(noisy, theta, float((pull @ inverse * pull).sum(axis=1).mean()), freedom)
