@@ -165,7 +165,7 @@ def _count(release: Release, n: int | None) -> float:
     else:
         counted = checks.count(n, "n")
     if counted <= p:
-        raise InputError(f"there are {counted:g} records for {p} coefficients: release more of them")
+        raise InputError(f"n is {counted:g}, and there are {p} coefficients: release more records")
     return counted
 
 

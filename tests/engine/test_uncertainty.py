@@ -162,8 +162,8 @@ def test_a_noisy_count_below_the_coefficients_is_no_count():
         (lambda: sent(F, 1.0), N, "n is 3000, and the release holds the number"),
         (lambda: sent(linear(X, Y, PLAIN), 1.0), None, "does not hold the number of records: give n"),
         (lambda: sent(linear(X, Y, PLAIN), 1.0, 1, "add_remove"), N, "under add_remove it is a secret"),
-        (lambda: sent(linear(X[:3], Y[:3], BOX), 1.0), None, "there are 3 records for 3 coefficients"),
-        (lambda: sent(linear(X[:2], Y[:2], PLAIN), 1.0), 2, "there are 2 records for 2 coefficients"),
+        (lambda: sent(linear(X[:3], Y[:3], BOX), 1.0), None, "n is 3, and there are 3 coefficients"),
+        (lambda: sent(linear(X[:2], Y[:2], PLAIN), 1.0), 2, "n is 2, and there are 2 coefficients"),
     ],
 )
 def test_what_is_not_known_is_refused(make, n, said):

@@ -49,6 +49,7 @@ from dpreg.pipeline import (
     solve,
     stream,
     surrogates,
+    uncertainty,
 )
 from dpreg.pipeline.ledger import Ledger, Spend
 from dpreg.sweeps import experiment, measures, methods, row_methods, scores, splits, views
@@ -122,6 +123,10 @@ def on_lattice():
 
 def bowl():
     return objective.Quadratic(np.eye(2), np.ones(2), np.array(0.0))
+
+
+def measured():
+    return release.release(linear(), wishart.difference(box(), 1.0))
 
 
 def scales():
@@ -398,6 +403,13 @@ def pipeline():
     yield solve.violation, {"objective": bowl, "penalty": lambda: solve.Penalty(), "theta": lambda: np.ones(2)}
     yield solve.Program, {"p": 2}
     yield solve.Program.solve, {"self": lambda: program(), "objective": bowl}
+    sure = partial(uncertainty.Uncertainty, domain.Model(1.0, np.ones(2)), np.eye(3), 1.0, 9.0)
+    told = {"model": lambda: domain.Model(1.0, np.ones(2)), "errors": lambda: np.eye(3)}
+    yield uncertainty.Uncertainty, {**told, "residual": 1.0, "strength": 9.0}
+    yield uncertainty.Uncertainty.intervals, {"self": sure}
+    yield uncertainty.Uncertainty.predictions, {"self": sure, "X": rows}
+    yield uncertainty.Uncertainty.to_frame, {"self": sure}
+    yield uncertainty.uncertainty, {"release": measured, "n": 8, "repeats": 100}
     yield stream.lazy, {"value": rows}
     yield (
         stream.add_up,

@@ -19,4 +19,16 @@ MUTANTS = {
         "self.spread * f, False, self.loss",
         "test_moment_noise.py -k multiple",
     ),
+    "moment noise: the sum of squares goes out as it is": (
+        "dpreg.mechanisms.moment_noise.MomentNoise.perturb",
+        "objective.c + self.loss.constant * change[..., 0, 0]",
+        "np.broadcast_to(objective.c, batch)",
+        "test_moment_noise.py -k go_out",
+    ),
+    "moment noise: labels' squares go out": (
+        "dpreg.mechanisms.moment_noise.MomentNoise.perturb",
+        "np.zeros(batch) if self.loss.labels",
+        "np.zeros(batch) if False",
+        "test_moment_noise.py -k go_out",
+    ),
 }
