@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -39,8 +40,8 @@ class Uncertainty:
     residual : float
         Estimated standard deviation of the response around the model, in its units.
     strength : float
-        Smallest eigenvalue of the released moments over the level of their noise. Below two the lift moves the
-        coefficients, and an interval of one of them may hold the truth less often than its level says.
+        Smallest eigenvalue of the released moments over the level of their noise. Below about four the lift moves the
+        coefficients, and the interval of one of them may hold the truth less often than its level says.
     names : tuple of str
         Of the predictors, if their bounds have names.
 
@@ -174,10 +175,13 @@ def _variance(noisy: Quadratic, theta: FloatArray, optimism: float, freedom: flo
     return float(np.clip((float(noisy(theta)) + optimism) / freedom, 0.0, 1.0))  # responses are within [-1, 1]
 
 
+@cache
 def _units(domain: Domain) -> FloatArray:
     """Return the matrix of shape (p, d + 1) that makes errors of intercept and slopes of scaled ones."""
     zero, *units = (domain.unscale(theta) for theta in np.vstack([np.zeros(domain.p), np.eye(domain.p)]))
-    return np.array([np.r_[unit.intercept - zero.intercept, unit.slopes] for unit in units])
+    matrix = np.array([np.r_[unit.intercept - zero.intercept, unit.slopes] for unit in units])
+    matrix.flags.writeable = False  # the cache hands out this very array
+    return matrix
 
 
 def _between(centre: FloatArray, errors: FloatArray, level: float) -> FloatArray:
