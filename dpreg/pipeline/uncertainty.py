@@ -19,6 +19,7 @@ from dpreg.checks import FloatArray, InputError
 from dpreg.noise import RandomState, generator
 from dpreg.pipeline import repair, solve
 from dpreg.pipeline.domain import Domain, Model
+from dpreg.pipeline.laws import Law
 from dpreg.pipeline.objective import Quadratic
 from dpreg.pipeline.release import Release, perturb
 
@@ -40,7 +41,7 @@ class Uncertainty:
     residual : float
         Estimated standard deviation of the response around the model, in its units.
     strength : float
-        Smallest eigenvalue of the released moments over the level of their noise. Below about four the lift moves the
+        Of the released moments beside their noise: see `strength`. Below about four the lift moves the
         coefficients, and the interval of one of them may hold the truth less often than its level says.
     names : tuple of str
         Of the predictors, if their bounds have names.
@@ -144,10 +145,27 @@ def uncertainty(
     variance = _variance(noisy, theta, float((pull @ inverse * pull).sum(axis=1).mean()), freedom)
     sampled = math.sqrt(variance) * rng.standard_normal(pull.shape) @ np.linalg.cholesky(M).T
     errors = -(pull + sampled) @ inverse
-    domain, w = release.domain, law.columns
-    strength = float(np.linalg.eigvalsh(noisy.symmetric * np.outer(w, w))[0] / law.level)
-    residual = domain.half_width * math.sqrt(variance)
-    return Uncertainty(domain.unscale(theta), errors @ _units(domain), residual, strength, domain.names)
+    domain, residual = release.domain, release.domain.half_width * math.sqrt(variance)
+    return Uncertainty(domain.unscale(theta), errors @ _units(domain), residual, strength(noisy, law), domain.names)
+
+
+@checked
+def strength(noisy: Quadratic, law: Law) -> float:
+    """Return the smallest eigenvalue of D M D over the level of the noise on it, where D = diag(`Law.columns`).
+
+    Examples
+    --------
+    >>> from dpreg.mechanisms.wishart import WishartDifference
+    >>> law = WishartDifference([1.0, 1.0, 1.0], 2.0)
+    >>> round(strength(Quadratic(float(law.level) * np.diag([5.0, 3.0]), np.zeros(2), np.array(0.0)), law), 9)
+    3.0
+    """
+    if noisy.batch or law.batch or law.p != noisy.p:
+        raise InputError(
+            f"noisy has {noisy.p} columns, the law {law.p}, or one is a stack: give one of each that match"
+        )
+    w = law.columns
+    return float(np.linalg.eigvalsh(noisy.symmetric * np.outer(w, w))[0] / law.level)
 
 
 def _count(release: Release, n: int | None) -> float:

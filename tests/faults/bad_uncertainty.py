@@ -9,7 +9,7 @@ from dpreg.pipeline.domain import Box, Model
 from dpreg.pipeline.laws import functional
 from dpreg.pipeline.objective import linear
 from dpreg.pipeline.release import release
-from dpreg.pipeline.uncertainty import Uncertainty, uncertainty
+from dpreg.pipeline.uncertainty import Uncertainty, strength, uncertainty
 
 X, Y = np.linspace(-1, 1, 10)[:, None], np.linspace(1, -1, 10)
 BOX, PLAIN = Box([-1], [1], (-1, 1), intercept=True), Box([-1], [1], (-1, 1))
@@ -30,6 +30,10 @@ CASES = {
         ("n is 0: give", lambda: uncertainty(BARE, n=0)),
         ("n is 10, .* a secret: release", lambda: uncertainty(SECRET, n=10)),
         ("n is 2, and there are 2 coefficients: release", lambda: uncertainty(FEW)),
+    ],
+    "uncertainty.strength": [
+        ("noisy has 2 columns, the law 1, .*: give", lambda: strength(OUT.objective, BARE.scales)),
+        ("noisy is of type int: give Quadratic", lambda: strength(3, OUT.scales)),
     ],
     "uncertainty.Uncertainty": [
         ("model is of type int: give Model", lambda: Uncertainty(3, ERRORS, 1.0, 9.0)),

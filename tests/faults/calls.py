@@ -52,7 +52,7 @@ from dpreg.pipeline import (
     uncertainty,
 )
 from dpreg.pipeline.ledger import Ledger, Spend
-from dpreg.sweeps import experiment, measures, methods, row_methods, scores, splits, views
+from dpreg.sweeps import coverage, experiment, measures, methods, row_methods, scores, splits, views
 from lib.data import (
     categories,
     census,
@@ -409,6 +409,7 @@ def pipeline():
     yield uncertainty.Uncertainty.intervals, {"self": sure}
     yield uncertainty.Uncertainty.predictions, {"self": sure, "X": rows}
     yield uncertainty.Uncertainty.to_frame, {"self": sure}
+    yield uncertainty.strength, {"noisy": bowl, "law": scales}
     yield uncertainty.uncertainty, {"release": measured, "n": 8, "repeats": 100}
     yield stream.lazy, {"value": rows}
     yield (
@@ -613,6 +614,12 @@ def sweeps():
     yield experiment.functional_mechanism, {"name": "m", "domain": box}
     yield experiment.sweep, {**SWEEP, "progress": False}
     yield experiment.summarise, {"frame": results}
+    yield coverage.cube, {"d": 2}
+    yield coverage.made, {"theta": lambda: np.ones(3) / 4, "n": 8, "noise": 0.1}
+    yield coverage.resampled, {"records": table, "n": 8}
+    studied = {"theta": lambda: np.ones(3) / 4, "law": lambda: wishart.difference(coverage.cube(2), 1.0)}
+    draw = partial(coverage.made, np.ones(3) / 4, 8, 0.1)
+    yield coverage.covered, {"draw": draw, **studied, "repeats": 2}
     yield measures.measured, {**SWEEP, "measure": lambda: measure}
     yield measures.roc, {"rates": lambda: [0.5]}
     yield measures.roc_curve, {**LABELLED, "rates": lambda: [0.0, 0.5]}
