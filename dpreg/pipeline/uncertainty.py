@@ -164,6 +164,8 @@ def strength(noisy: Quadratic, law: Law) -> float:
         raise InputError(
             f"noisy has {noisy.p} columns, the law {law.p}, or one is a stack: give one of each that match"
         )
+    if not law.level > 0:
+        raise InputError("the law has no noise on M, so nothing to compare eigenvalues with: give one that has")
     w = law.columns
     return float(np.linalg.eigvalsh(noisy.symmetric * np.outer(w, w))[0] / law.level)
 

@@ -6,6 +6,7 @@ All is in scaled units, where records lie in a cube and the first column is the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,7 @@ def made(theta: ArrayLike, n: int, noise: float) -> Draw:
 
     def draw(rng: np.random.Generator) -> FloatArray:
         Z = np.c_[np.ones(size), rng.uniform(-1, 1, (size, len(truth) - 1))]
-        return np.c_[Z @ truth + deviation * rng.standard_normal(size), Z]
+        return np.asarray(np.c_[Z @ truth + deviation * rng.standard_normal(size), Z])
 
     return draw
 
@@ -117,6 +118,7 @@ def covered(
     >>> bool((found["share"] > 0.7).all())
     True
     """
+    checks.instance(draw, FunctionType, "draw")
     truth, rng = checks.vector(theta, "theta"), generator(random_state)
     if law.p != len(truth) or len(truth) < 2:
         raise InputError(f"law is for {law.p} columns, and theta has {len(truth)} entries: match them, at least two")
@@ -125,7 +127,9 @@ def covered(
         raise InputError("ways is empty: give at least one")
     domain, hits, strengths = cube(len(truth) - 1), [], []
     for _ in range(checks.count(repeats, "repeats")):
-        records = draw(rng)
+        records = limits.reals(draw(rng), "draw")
+        if records.ndim != 2 or records.shape[1] != len(truth) + 1:
+            raise InputError(f"draw returned an array of shape {records.shape}: give {len(truth) + 1} columns")
         noisy = perturb(from_gram(records.T @ records, domain), law, rng)
         out = Release(noisy, law, domain, Ledger())  # a study, which pays for nothing
         strengths.append(strength(noisy, law))
@@ -166,7 +170,7 @@ def _textbook(out: Release, records: FloatArray, rng: np.random.Generator) -> Fl
     noisy = repair.lift(out.objective, out.scales)
     theta = solve.minimise(noisy)
     variance = max(float(out.objective(theta)), 0.0) / (len(records) - noisy.p)
-    return _normal(theta, variance * np.linalg.inv(noisy.symmetric))
+    return _normal(theta, np.asarray(variance * np.linalg.inv(noisy.symmetric)))
 
 
 def _sandwich(out: Release, records: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -175,7 +179,7 @@ def _sandwich(out: Release, records: FloatArray, rng: np.random.Generator) -> Fl
     inverse = np.linalg.inv(Z.T @ Z)
     theta = inverse @ (Z.T @ t)
     pull = (t - Z @ theta)[:, None] * Z
-    return _normal(theta, inverse @ (pull.T @ pull) @ inverse)
+    return _normal(theta, np.asarray(inverse @ (pull.T @ pull) @ inverse))
 
 
 def _quantiles(out: Release, records: FloatArray, rng: np.random.Generator) -> FloatArray:

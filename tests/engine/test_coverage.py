@@ -70,6 +70,12 @@ def test_where_noise_is_large_the_bootstrap_holds_less_often():
     assert shares["quantiles"] < shares["ours"]
 
 
+@pytest.mark.parametrize("off", [-9.0, 9.0])
+def test_a_truth_on_either_side_is_not_held(off):
+    found = covered(made(THETA, 50, 0.1), THETA + off, difference(cube(1), 10.0), repeats=20, random_state=0)
+    assert (found["share"] == 0).all()
+
+
 def test_a_seed_repeats():
     law = difference(cube(1), 1.0)
     one, two = (covered(made(THETA, 50, 0.1), THETA, law, repeats=5, random_state=1) for _ in range(2))
@@ -83,6 +89,7 @@ def test_a_seed_repeats():
         (lambda law: covered(made(THETA, 50, 0.1), THETA, law, ("best",)), "ways is 'best': choose"),
         (lambda law: covered(made(THETA, 50, 0.1), THETA, law, ()), "ways is empty"),
         (lambda law: covered(made(THETA, 50, 0.1), THETA, functional(cube(1), 1.0)), "withholds"),
+        (lambda law: covered(lambda rng: np.ones((5, 2)), THETA, law), "draw returned .* give 3 columns"),
         (lambda law: resampled(np.zeros((0, 3)), 2), "records has shape"),
     ],
 )

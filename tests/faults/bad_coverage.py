@@ -19,6 +19,8 @@ CASES = {
         ("n is 0: give", lambda: coverage.resampled(np.ones((3, 3)), 0)),
     ],
     "coverage.covered": [
+        ("draw is of type int: give", lambda: coverage.covered(3, [0.0, 0.5], LAW)),
+        ("draw returned .*: give 3", lambda: coverage.covered(lambda rng: np.ones(3), [0.0, 0.5], LAW)),
         ("law is for 2 columns, and theta has 3 entries: match", lambda: coverage.covered(DRAW, [0.0] * 3, LAW)),
         ("ways is 'none': choose", lambda: coverage.covered(DRAW, [0.0, 0.5], LAW, ("none",))),
         ("ways is empty: give", lambda: coverage.covered(DRAW, [0.0, 0.5], LAW, ())),

@@ -6,7 +6,7 @@ import numpy as np
 
 from dpreg.mechanisms.wishart import difference
 from dpreg.pipeline.domain import Box, Model
-from dpreg.pipeline.laws import functional
+from dpreg.pipeline.laws import Scales, functional
 from dpreg.pipeline.objective import linear
 from dpreg.pipeline.release import release
 from dpreg.pipeline.uncertainty import Uncertainty, strength, uncertainty
@@ -33,6 +33,7 @@ CASES = {
     ],
     "uncertainty.strength": [
         ("noisy has 2 columns, the law 1, .*: give", lambda: strength(OUT.objective, BARE.scales)),
+        ("no noise on M, .*: give", lambda: strength(OUT.objective, Scales(np.zeros((2, 2)), np.ones(2)))),
         ("noisy is of type int: give Quadratic", lambda: strength(3, OUT.scales)),
     ],
     "uncertainty.Uncertainty": [

@@ -7,7 +7,7 @@ MUTANTS = {
         f"{PLACE}.covered",
         "(ends[..., 0] <= truth) & (truth <= ends[..., 1])",
         "ends[..., 0] <= truth",
-        "test_coverage.py -k classical",
+        "test_coverage.py -k either_side",
     ),
     "coverage: no noise in what is made": (
         f"{PLACE}.made",
