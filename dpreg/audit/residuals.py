@@ -10,6 +10,7 @@ import numpy as np
 from scipy import integrate, special
 
 from dpreg.checks import FloatArray
+from dpreg.mechanisms.mean_first import MeanFirst
 from dpreg.mechanisms.moment_noise import MomentNoise
 from dpreg.pipeline.laws import Law, Scales
 from dpreg.pipeline.objective import Quadratic
@@ -38,6 +39,7 @@ def numbers(f: Quadratic, law: Law) -> FloatArray:
 def _with_constant(law: Law) -> bool:
     if isinstance(law, Scales):
         return not math.isinf(law.c)
+    law = law.rest if isinstance(law, MeanFirst) else law
     return isinstance(law, MomentNoise) and not law.loss.labels
 
 

@@ -9,6 +9,7 @@ import pytest
 from dpreg.checks import InputError
 from dpreg.estimators.private import PrivateLinearRegression, PrivateLogisticRegression
 from dpreg.mechanisms.gaussian import for_rho
+from dpreg.mechanisms.mean_first import mean_first
 from dpreg.mechanisms.wishart import difference
 from dpreg.pipeline.budget import Budget
 from dpreg.pipeline.domain import Ball, Box, Model
@@ -119,6 +120,7 @@ CASES = {
     "privacy noise rules": (1000, 1, 0.5, difference, "replace"),
     "both count": (10_000, 3, 3.0, difference, "replace"),
     "sampling rules": (1000, 3, 100.0, difference, "replace"),
+    "the mean first": (5000, 3, 1.0, partial(mean_first, n=5000), "replace"),
     "a secret count": (2000, 2, 3.0, difference, "add_remove"),
     "Laplace": (10_000, 2, 3.0, CONSTANT, "replace"),
 }
