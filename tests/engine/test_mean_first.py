@@ -98,7 +98,8 @@ def test_all_but_the_sum_is_the_wishart_difference_to_the_bit(loss):
     assert (one.M == two.M).all()
     assert (one.v[:, 1:] == two.v[:, 1:]).all()
     assert (one.v[:, 0] != two.v[:, 0]).all()
-    assert (one.c == 0).all()
+    assert (one.c == two.c).all()
+    assert (one.c == 0).all() == loss.labels
     for name in ("deviation", "level", "scale", "columns", "batch", "p"):
         assert np.all(getattr(law, name) == getattr(law.rest, name))
 
