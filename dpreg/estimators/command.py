@@ -1,4 +1,4 @@
-"""Fit a private regression to a CSV file from the command line: `python -m dpreg fit --help` says how."""
+"""Fit a private regression to a CSV file from the command line, or plan one: `python -m dpreg --help` says how."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import numpy as np
 from dpreg import checks
 from dpreg.arguments import checked
 from dpreg.checks import DataError, InputError
+from dpreg.estimators import plan
 from dpreg.estimators.private import PrivateLinearRegression, PrivateLogisticRegression
 from dpreg.pipeline import guarantee
 from dpreg.pipeline.domain import Box
@@ -42,10 +43,30 @@ python -m dpreg.audit.
 
 exit code: 0 if the model was fitted; 2 for bad use; 3 if the records were refused, before anything was released."""
 
+PLAN = """\
+Print how well a private linear regression will predict, before anything is read or spent. Errors are shares of the
+squared error of the best constant: 1 is no better than predicting the mean, and 1 minus the error is R^2."""
+
+AFTER_PLAN = """\
+The file of bounds is that of fit. No records are read. Made-up ones take their place, with predictors that are uniform
+in their bounds. --explained and --mean say more of them: guess, or take them from a public source, never from the
+records you mean to fit.
+
+examples:
+  python -m dpreg plan --bounds bounds.yml --target income --n 5000 --epsilon 0.1 1 10
+  python -m dpreg plan --bounds bounds.yml --target income --n 5000 --for-error 0.05
+  python -m dpreg plan --bounds bounds.yml --target income --n 5000 --epsilon 1 --compare
+
+columns: expected error of the private fit; what of it is due to the noise, and its standard error over the simulated
+draws; the same to first order, which can be trusted where a star does not follow; and how far the noise moves a
+prediction, in units of the target.
+
+exit code: 0 if the plan was printed; 2 for bad use, or if no epsilon reaches the error."""
+
 
 @checked
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Fit a model, print it with its privacy statement, and return the exit code.
+    """Fit a model and print it with its privacy statement, or print a plan, and return the exit code.
 
     Parameters
     ----------
@@ -55,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 fitted, 3 records refused; bad use exits with 2.
+        0 done, 3 records refused; bad use exits with 2.
 
     Examples
     --------
@@ -66,6 +87,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     given = parser.parse_args(arguments)
     try:
+        if given.command == "plan":
+            print(_plan(given))
+            return 0
         model, predictors = _model(given)
         if given.json and (not given.json.parent.is_dir() or given.json.is_dir()):
             raise InputError(f"{given.json} cannot be a file: give --json a file in a folder that exists")
@@ -114,7 +138,7 @@ def described(model: Any) -> dict[str, Any]:
 
 def _parser() -> argparse.ArgumentParser:
     whole = argparse.ArgumentParser("python -m dpreg", description="Differentially private regression.")
-    parts = whole.add_subparsers(required=True, metavar="command")
+    parts = whole.add_subparsers(required=True, metavar="command", dest="command")
     style = argparse.RawDescriptionHelpFormatter
     parser = parts.add_parser(
         "fit", help="a model from a CSV file", description=ABOUT, epilog=AFTER, formatter_class=style
@@ -130,7 +154,59 @@ def _parser() -> argparse.ArgumentParser:
     add("--publish", action="store_true", help="Laplace noise from OpenDP, fit for publishing")
     add("--json", type=Path, metavar="FILE", help="write model and statement to a file")
     add("--explain", action="store_true", help="say why records were refused, which may show some of them")
+    _add_plan(
+        parts.add_parser("plan", help="its error, ahead", description=PLAN, epilog=AFTER_PLAN, formatter_class=style)
+    )
     return whole
+
+
+def _add_plan(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--bounds", type=Path, required=True, metavar="FILE", help="public bounds of the columns")
+    add("--target", required=True, metavar="NAME", help="the column to predict")
+    add("--n", type=int, required=True, help="number of records")
+    add("--epsilon", type=float, nargs="+", default=[], help="one or more budgets")
+    add("--for-error", type=float, metavar="E", help="also the epsilon at which noise adds no more than this")
+    add("--explained", type=float, default=0.5, metavar="R2", help="R^2 without privacy, a guess (default: 0.5)")
+    add("--mean", type=float, help="mean of the target, a guess (default: the middle of its bounds)")
+    add("--neighbours", choices=("replace", "add_remove"), default="replace", help="(default: replace)")
+    add("--compare", action="store_true", help="also what other choices would give")
+
+
+def _plan(given: argparse.Namespace) -> str:
+    """Return the tables that are asked for."""
+    ends = _bounds(given.bounds)
+    response = ends.pop(given.target, None)
+    if response is None or not ends:
+        raise InputError(f"{given.bounds} must have bounds of {given.target}, and of a predictor: add them")
+    if not given.epsilon and given.for_error is None:
+        raise InputError("there is neither --epsilon nor --for-error: give one or both")
+    if given.compare and not given.epsilon:
+        raise InputError("--compare is for an epsilon: give --epsilon")
+    domain = _box(ends, response)
+    middle = sum(response) / 2
+    mean = 0.0 if given.mean is None else (given.mean - middle) / domain.half_width
+    known: dict[str, Any] = {"moments": plan.stand_in(domain, given.explained, mean), "neighbours": given.neighbours}
+    budgets = {f"epsilon {epsilon:g}": epsilon for epsilon in given.epsilon}
+    rows = {name: plan.expected_error(domain, given.n, epsilon, **known) for name, epsilon in budgets.items()}
+    tables = [_table(rows, domain)] if rows else []
+    if given.for_error is not None:
+        epsilon = plan.epsilon_for(given.for_error, domain, given.n, **known)
+        tables.append(f"noise adds {given.for_error:g} or less from epsilon {epsilon:.3g} on")
+    if given.compare:
+        for name, epsilon in budgets.items():
+            tables.append(f"{name}\n{_table(plan.compare(domain, given.n, epsilon, **known), domain)}")
+    return "\n\n".join(tables)
+
+
+def _table(rows: dict[str, plan.Forecast], domain: Box) -> str:
+    wide = max(map(len, rows))
+    lines = [f"{'':{wide}}  {'error':>8}  {'by noise':>8}  {'+-':>8}  {'1st order':>9}  {'moves':>8}"]
+    for name, row in rows.items():
+        first = f"{row.first_order:.3g}{'' if row.near else '*'}"
+        numbers = f"{row.private:8.3f}  {row.excess:8.3g}  {row.standard_error:8.1g}  {first:>9}"
+        lines.append(f"{name:{wide}}  {numbers}  {row.shift * domain.half_width:8.3g}")
+    return "\n".join([*lines, f"without privacy the error is {next(iter(rows.values())).without:.3f}"])
 
 
 def _model(given: argparse.Namespace) -> tuple[Any, list[str]]:
@@ -141,8 +217,7 @@ def _model(given: argparse.Namespace) -> tuple[Any, list[str]]:
         raise InputError(f"{given.bounds} has no bounds of {given.target}: add them, or give --labels")
     if given.target in ends or not ends:
         raise InputError(f"{given.bounds} must have bounds of predictors, and with --labels of no target: match them")
-    lower, upper = ({name: pair[k] for name, pair in ends.items()} for k in (0, 1))
-    domain = Box(lower, upper, response, intercept=True)
+    domain = _box(ends, response)
     checks.budget(given.epsilon)
     options: dict[str, Any] = {"mechanism": "laplace", "sampler": "opendp"} if given.publish else {}
     options |= {"penalty": Penalty(given.penalty), "neighbours": given.neighbours}
@@ -152,6 +227,11 @@ def _model(given: argparse.Namespace) -> tuple[Any, list[str]]:
     if len(set(classes)) != 2:
         raise InputError(f"--labels is {given.labels!r}: give two, with a comma between")
     return PrivateLogisticRegression(domain, given.epsilon, classes=classes, **options), list(ends)
+
+
+def _box(ends: dict[str, tuple[float, float]], response: tuple[float, float]) -> Box:
+    lower, upper = ({name: pair[k] for name, pair in ends.items()} for k in (0, 1))
+    return Box(lower, upper, response, intercept=True)
 
 
 def _bounds(file: Path) -> dict[str, tuple[float, float]]:

@@ -58,15 +58,8 @@ class _Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         penalty = NONE if self.penalty is None else self.penalty
         checks.instance(penalty, Penalty, "penalty")
         free = not checks.flag(self.penalise_intercept, "penalise_intercept") and domain.intercept
-        public = domain.intercept and self.neighbours == "replace"
-        n = round(float(f.M[0, 0]) / f.loss.square) if public else None
-        own = self.mechanism
-        known = {"mean first": partial(mean_first, n=n), "wishart": difference, "laplace": functional}
-        make: Any = own if callable(own) else known[checks.choice(own, tuple(known), "mechanism")]
-        epsilon = checks.budget(self.epsilon)
-        law: Law = make(domain, epsilon, neighbours=self.neighbours, loss=f.loss)
-        if (cost := certify(law, domain, self.neighbours, f.loss)) > epsilon * (1 + 1e-9):
-            raise InputError(f"the law costs {cost:g}, and epsilon is {epsilon:g}: scale its noise up")
+        n = round(float(f.M[0, 0]) / f.loss.square) if domain.intercept else None
+        law = noise_law(self.mechanism, domain, self.epsilon, n, neighbours=self.neighbours, loss=f.loss)
         if isinstance(self.random_state, np.random.Generator):  # kept, copied, and wound back
             raise InputError("random_state is a Generator: give None for a real release, or a seed for a study")
         self.release_: Release = release(
@@ -310,6 +303,44 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
         """Return the more probable label, of shape (n,)."""
         upper = self.decision_function(X) > 0
         return np.asarray(self.classes_[upper.astype(int)])
+
+
+@checked
+def noise_law(
+    mechanism: Mechanism,
+    domain: Domain,
+    epsilon: float,
+    n: int | None = None,
+    *,
+    neighbours: Neighbours = "replace",
+    loss: Loss = objective.SQUARED,
+) -> Law:
+    """Return the law of noise that an estimator with this `mechanism` uses, once it is known to cost no more.
+
+    Parameters
+    ----------
+    mechanism : {"mean first", "wishart", "laplace"} or function
+        See `PrivateLinearRegression`.
+    domain : Domain
+    epsilon : float
+    n : int, optional
+        Number of records. It counts only where it is public: with an intercept, under replace.
+    neighbours : {"replace", "add_remove"}
+    loss : Loss
+
+    Examples
+    --------
+    >>> noise_law("laplace", Box([0.0], [1.0], (0.0, 1.0)), 1.0).name
+    'Laplace'
+    """
+    public = n if domain.intercept and neighbours == "replace" else None
+    known = {"mean first": partial(mean_first, n=public), "wishart": difference, "laplace": functional}
+    make: Any = mechanism if callable(mechanism) else known[checks.choice(mechanism, tuple(known), "mechanism")]
+    spent = checks.budget(epsilon)
+    law: Law = make(domain, spent, neighbours=neighbours, loss=loss)
+    if (cost := certify(law, domain, neighbours, loss)) > spent * (1 + 1e-9):
+        raise InputError(f"the law costs {cost:g}, and epsilon is {spent:g}: scale its noise up")
+    return law
 
 
 @checked

@@ -15,6 +15,7 @@ from dpreg.attacks import attribute, inversion, last_bits
 from dpreg.audit import search
 from dpreg.audit.findings import Finding, Report
 from dpreg.estimators import nonprivate, private, records
+from dpreg.estimators import plan as forecasts
 from dpreg.mechanisms import (
     best_scales,
     budget_split,
@@ -648,6 +649,17 @@ def estimators():
     chosen = {"X": rows, "y": y, "domain": box, "alpha": 1.0, "grid": (0.1, 1.0), "folds": 2}
     yield nonprivate.choose_penalty, chosen
     yield private.public_set, {"bounds": box, "d": 2}
+    yield private.noise_law, {"mechanism": "wishart", "domain": box, "epsilon": 1.0}
+    yield forecasts.stand_in, {"domain": box}
+    yield forecasts.altered, {"domain": ball, "predictors": 2.0, "response": 2.0}
+    ahead = {"domain": box, "n": 100}
+    yield forecasts.expected_error, {**ahead, "epsilon": 1.0, "repeats": 3}
+    yield forecasts.epsilon_for, {"excess": 0.1, **ahead}
+    yield forecasts.compare, {**ahead, "epsilon": 1.0, "times": 2.0}
+    yield (
+        forecasts.Forecast,
+        dict.fromkeys(("without", "excess", "standard_error", "first_order", "noise", "constant"), 0.5),
+    )
     yield guarantee.statement, {"spends": lambda: [spend()], "domain": box}
     yield guarantee.bounds, {"domain": ball}
     yield guarantee.text, {"parts": lambda: {"guarantee": ["all"]}}
