@@ -49,8 +49,8 @@ squared error of the best constant: 1 is no better than predicting the mean, and
 
 AFTER_PLAN = """\
 The file of bounds is that of fit. No records are read. Made-up ones take their place, with predictors that are uniform
-in their bounds. --explained and --mean say more of them: guess, or take them from a public source, never from the
-records you mean to fit.
+in their bounds. --explained, --mean and --filled say more of them: guess, or take them from a public source, never
+from the records you mean to fit. People mostly stand in the middle of bounds, so without --filled a plan is too good.
 
 examples:
   python -m dpreg plan --bounds bounds.yml --target income --n 5000 --epsilon 0.1 1 10
@@ -169,6 +169,7 @@ def _add_plan(parser: argparse.ArgumentParser) -> None:
     add("--for-error", type=float, metavar="E", help="also the epsilon at which noise adds no more than this")
     add("--explained", type=float, default=0.5, metavar="R2", help="R^2 without privacy, a guess (default: 0.5)")
     add("--mean", type=float, help="mean of the target, a guess (default: the middle of its bounds)")
+    add("--filled", type=float, default=1.0, help="part of their bounds that predictors fill, a guess (default: 1)")
     add("--neighbours", choices=("replace", "add_remove"), default="replace", help="(default: replace)")
     add("--compare", action="store_true", help="also what other choices would give")
 
@@ -186,7 +187,8 @@ def _plan(given: argparse.Namespace) -> str:
     domain = _box(ends, response)
     middle = sum(response) / 2
     mean = 0.0 if given.mean is None else (given.mean - middle) / domain.half_width
-    known: dict[str, Any] = {"moments": plan.stand_in(domain, given.explained, mean), "neighbours": given.neighbours}
+    moments = plan.stand_in(domain, given.explained, mean, given.filled)
+    known: dict[str, Any] = {"moments": moments, "neighbours": given.neighbours}
     budgets = {f"epsilon {epsilon:g}": epsilon for epsilon in given.epsilon}
     rows = {name: plan.expected_error(domain, given.n, epsilon, **known) for name, epsilon in budgets.items()}
     tables = [_table(rows, domain)] if rows else []

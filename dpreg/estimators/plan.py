@@ -82,12 +82,12 @@ class Forecast:
 
 
 @checked
-def stand_in(domain: Domain, explained: float = 0.5, mean: float = 0.0) -> FloatArray:
+def stand_in(domain: Domain, explained: float = 0.5, mean: float = 0.0, filled: float = 1.0) -> FloatArray:
     """Return the moments E (t, 1, Z)(t, 1, Z)' of records that nobody has, in scaled units of the centred domain.
 
-    Predictors Z are uniform on the domain, so those of a box are independent. The response is m + (1 - |m|) (a s + (1 -
-    a) u): s is the mean of the predictors (of a ball, their component along the diagonal), u is uniform on [-1, 1], and
-    a is such that s explains the share `explained` of the variance. So all records are in the domain.
+    Predictors Z are uniform on the domain, or on the middle of it, so those of a box are independent. The response is m
+    + (1 - |m|) (a s + (1 - a) u): s is the mean of the predictors (of a ball, their component along the diagonal) over `filled`, u is
+    uniform on [-1, 1], and a is such that s explains the share `explained` of the variance. So all are in the domain.
 
     Parameters
     ----------
@@ -96,6 +96,9 @@ def stand_in(domain: Domain, explained: float = 0.5, mean: float = 0.0) -> Float
         R^2 without privacy.
     mean : float, between minus one and one
         Mean response m, in half-ranges from the middle of its bounds.
+    filled : float, above zero and at most one
+        Which part of the width of their bounds the predictors fill. People mostly stand in the middle, so a forecast
+        with all of it is too good.
 
     Returns
     -------
@@ -108,6 +111,7 @@ def stand_in(domain: Domain, explained: float = 0.5, mean: float = 0.0) -> Float
     """
     checks.instance(domain, (Box, Ball), "domain")
     share, m = checks.chance(explained, "explained"), checks.finite(mean, "mean")
+    part = checks.chance(filled, "filled", one=True)
     if not abs(m) < 1:
         raise InputError(f"mean is {m:g}: give a number between -1 and 1, in half-ranges from the middle")
     d = domain.d
@@ -115,9 +119,9 @@ def stand_in(domain: Domain, explained: float = 0.5, mean: float = 0.0) -> Float
     along = np.full(d, 1 / d if isinstance(domain, Box) else 1 / math.sqrt(d))
     odds = math.sqrt(share / (1 - share) / (3 * second * float(along @ along)))  # a / (1 - a)
     a, room = odds / (1 + odds), 1 - abs(m)
-    moments = np.diag([0.0, 1.0, *np.full(d, second)])
+    moments = np.diag([0.0, 1.0, *np.full(d, part**2 * second)])
     moments[0, 1] = moments[1, 0] = m
-    moments[0, 2:] = moments[2:, 0] = room * a * second * along
+    moments[0, 2:] = moments[2:, 0] = room * a * part * second * along
     moments[0, 0] = m**2 + room**2 * (a**2 * second * float(along @ along) + (1 - a) ** 2 / 3)
     return moments
 
@@ -276,7 +280,7 @@ def compare(
     domain, n, epsilon, moments, **options
         See `expected_error`.
     mechanisms : dict from name to mechanism, optional
-        By default those that the estimator knows by name.
+        By default those that the estimator knows by name, but for the planned one.
     times : float
         How much too wide.
 
@@ -290,17 +294,19 @@ def compare(
     k = checks.positive(times, "times")
     wide, tall = np.ones(len(one)), np.ones(len(one))
     wide[2:], tall[0] = 1 / k, 1 / k  # the same records in the wider bounds' units
-    other = "without intercept" if domain.intercept else "with intercept"
+    flipped = "without intercept" if domain.intercept else "with intercept"
     taller = f"response's bounds {k:g} times as wide"
     plans: dict[str, tuple[Domain, FloatArray]] = {
         "as planned": (domain, one),
-        other: (altered(domain, intercept=not domain.intercept), one),
+        flipped: (altered(domain, intercept=not domain.intercept), one),
         f"predictors' bounds {k:g} times as wide": (altered(domain, predictors=k), one * np.outer(wide, wide)),
         taller: (altered(domain, response=k), one * np.outer(tall, tall)),
     }
     found = {name: expected_error(place, n, epsilon, G, **options) for name, (place, G) in plans.items()}
     found[taller] = replace(found[taller], constant=k**2 * found[taller].constant)  # in half-ranges of the plan
-    for name, mechanism in (MECHANISMS if mechanisms is None else mechanisms).items():
+    used = options.get("mechanism", "mean first")
+    others = {name: other for name, other in MECHANISMS.items() if other != used} if mechanisms is None else mechanisms
+    for name, mechanism in others.items():
         found[name] = expected_error(domain, n, epsilon, one, **(options | {"mechanism": mechanism}))
     return found
 

@@ -171,8 +171,10 @@ def test_plan_prints_the_forecast(ahead):
 
 
 def test_plan_takes_guesses_and_neighbours(ahead):
-    _, said = ahead("--epsilon", "1", "--explained", "0.8", "--mean", "50000", "--neighbours", "add_remove")
-    found = expected_error(PUBLIC, 5000, 1.0, stand_in(PUBLIC, 0.8, -0.5), neighbours="add_remove")
+    _, said = ahead(
+        *["--epsilon", "1", "--explained", "0.8", "--mean", "50000", "--filled", "0.5", "--neighbours", "add_remove"]
+    )
+    found = expected_error(PUBLIC, 5000, 1.0, stand_in(PUBLIC, 0.8, -0.5, 0.5), neighbours="add_remove")
     assert float(said.out.splitlines()[1].split()[3]) == pytest.approx(found.excess, rel=0.01)
     assert "the error is 0.200" in said.out
 

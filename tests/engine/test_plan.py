@@ -22,17 +22,17 @@ SE = 4  # standard errors: one test in 16,000 fails by chance
 DOMAINS = [BOX, BALL, Box([0.0], [2.0], (0.0, 1.0)), Box([0.0] * 3, [1.0] * 3, (0.0, 1.0), corner=True)]
 
 
-def people(domain, n, rng, explained=0.5, mean=0.0):
+def people(domain, n, rng, explained=0.5, mean=0.0, filled=1.0):
     """Records of `stand_in`, in the user's units: drawn as its words say, and not by its formulas."""
     d = domain.d
     if isinstance(domain, Box):
-        Z = rng.uniform(-1, 1, (n, d))
-        s, variance = Z.mean(axis=1), 1 / (3 * d)
+        Z = rng.uniform(-filled, filled, (n, d))
+        s, variance = Z.mean(axis=1) / filled, 1 / (3 * d)
         X = (np.array(domain.lower) + domain.upper) / 2 + Z * (np.array(domain.upper) - domain.lower) / 2
     else:
         Z = rng.normal(size=(n, d))
-        Z *= rng.uniform(0, 1, (n, 1)) ** (1 / d) / np.linalg.norm(Z, axis=1, keepdims=True)
-        s, variance = Z.sum(axis=1) / math.sqrt(d), 1 / (d + 2)
+        Z *= filled * rng.uniform(0, 1, (n, 1)) ** (1 / d) / np.linalg.norm(Z, axis=1, keepdims=True)
+        s, variance = Z.sum(axis=1) / math.sqrt(d) / filled, 1 / (d + 2)
         X = np.array(domain.centre) + Z * domain.radius
     odds = math.sqrt(explained / (1 - explained) / (3 * variance))
     t = mean + (1 - abs(mean)) * (odds * s + rng.uniform(-1, 1, n)) / (1 + odds)
@@ -40,11 +40,11 @@ def people(domain, n, rng, explained=0.5, mean=0.0):
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
-@pytest.mark.parametrize(("explained", "mean"), [(0.5, 0.0), (0.2, -0.4), (0.9, 0.3)])
-def test_stand_in_is_the_moments_of_records_in_the_domain(domain, explained, mean):
-    G = plan.stand_in(domain, explained, mean)
+@pytest.mark.parametrize(("explained", "mean", "filled"), [(0.5, 0.0, 1.0), (0.2, -0.4, 1.0), (0.9, 0.3, 0.4)])
+def test_stand_in_is_the_moments_of_records_in_the_domain(domain, explained, mean, filled):
+    G = plan.stand_in(domain, explained, mean, filled)
     n = 40_000
-    X, y = people(domain, n, np.random.default_rng(1), explained, mean)
+    X, y = people(domain, n, np.random.default_rng(1), explained, mean, filled)
     assert domain.response[0] <= y.min() < y.max() <= domain.response[1]
     centred = domain.centred if isinstance(domain, Box) else domain
     found = objective.moments(X, y, centred) / n
@@ -193,7 +193,7 @@ def test_a_comparison_is_of_the_same_records(domain):
         "predictors' bounds 2 times as wide": plan.altered(domain, predictors=2.0),
         taller: plan.altered(domain, response=2.0),
     }
-    assert list(table) == [*rows, *plan.MECHANISMS]
+    assert list(table) == [*rows, "Wishart difference", "Laplace"]
     for name, place in rows.items():
         own = place.centred if isinstance(place, Box) else plan.altered(place, intercept=True)
         again = plan.expected_error(place, n, 3.0, objective.moments(X, y, own) / n)
@@ -207,7 +207,18 @@ def test_a_comparison_is_of_the_same_records(domain):
     assert table[other].without != pytest.approx(table["as planned"].without, rel=1e-3)
 
 
+def test_bounds_too_wide_are_bounds_half_filled():
+    wide = plan.altered(BOX, predictors=4.0)
+    table = plan.compare(BOX, 1000, 1.0, plan.stand_in(BOX), times=4.0)
+    again = plan.expected_error(wide, 1000, 1.0, plan.stand_in(wide, filled=0.25))
+    assert table["predictors' bounds 4 times as wide"].excess == pytest.approx(again.excess, rel=1e-9)
+
+
 def test_a_comparison_with_mechanisms_of_ones_own():
+    assert list(plan.compare(BOX, 1000, 1.0, mechanism="laplace", repeats=2))[4:] == [
+        "mean first",
+        "Wishart difference",
+    ]
     table = plan.compare(BOX, 1000, 1.0, mechanisms={"mine": difference}, repeats=10)
     assert list(table)[-1] == "mine"
     assert table["mine"] == plan.expected_error(BOX, 1000, 1.0, mechanism="wishart", repeats=10)

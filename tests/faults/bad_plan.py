@@ -32,6 +32,7 @@ CASES = {
     "plan.stand_in": [
         ("domain is of type int: give", lambda: plan.stand_in(3)),
         *((f"explained is {a}", lambda a=a: plan.stand_in(BOX, a)) for a in (0, 1, -1, math.nan)),
+        *((f"filled is {a}", lambda a=a: plan.stand_in(BOX, filled=a)) for a in (0, 1.5, -1, math.nan)),
         *((f"mean is {a}: give", lambda a=a: plan.stand_in(BOX, 0.5, a)) for a in (1, -1, math.nan)),
     ],
     "plan.expected_error": [

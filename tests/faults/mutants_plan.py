@@ -45,6 +45,12 @@ MUTANTS = {
         "math.sqrt(share / (1 - share) / (2 * second",
         "test_plan.py -k stand_in",
     ),
+    "plan: half-filled bounds said to be half as spread": (
+        "dpreg.estimators.plan.stand_in",
+        "part**2 * second",
+        "part * second",
+        "test_plan.py -k 'stand_in or filled'",
+    ),
     "plan: the lower end of the search": (
         "dpreg.estimators.plan.epsilon_for",
         "return math.exp(high)",
