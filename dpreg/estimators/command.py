@@ -180,10 +180,8 @@ def _plan(given: argparse.Namespace) -> str:
     response = ends.pop(given.target, None)
     if response is None or not ends:
         raise InputError(f"{given.bounds} must have bounds of {given.target}, and of a predictor: add them")
-    if not given.epsilon and given.for_error is None:
-        raise InputError("there is neither --epsilon nor --for-error: give one or both")
-    if given.compare and not given.epsilon:
-        raise InputError("--compare is for an epsilon: give --epsilon")
+    if not given.epsilon and (given.compare or given.for_error is None):
+        raise InputError("there is no --epsilon, which only --for-error alone can do without: give one or more")
     domain = _box(ends, response)
     middle = sum(response) / 2
     mean = 0.0 if given.mean is None else (given.mean - middle) / domain.half_width

@@ -19,7 +19,7 @@ from dpreg.estimators.private import Mechanism, noise_law
 from dpreg.noise import RandomState
 from dpreg.pipeline import repair, solve
 from dpreg.pipeline.domain import Ball, Box, Domain
-from dpreg.pipeline.objective import FLAT, Quadratic
+from dpreg.pipeline.objective import FLAT, SQUARED, Quadratic
 from dpreg.pipeline.release import perturb
 
 NEAR = 0.1
@@ -85,9 +85,10 @@ class Forecast:
 def stand_in(domain: Domain, explained: float = 0.5, mean: float = 0.0, filled: float = 1.0) -> FloatArray:
     """Return the moments E (t, 1, Z)(t, 1, Z)' of records that nobody has, in scaled units of the centred domain.
 
-    Predictors Z are uniform on the domain, or on the middle of it, so those of a box are independent. The response is m
-    + (1 - |m|) (a s + (1 - a) u): s is the mean of the predictors (of a ball, their component along the diagonal) over `filled`, u is
-    uniform on [-1, 1], and a is such that s explains the share `explained` of the variance. So all are in the domain.
+    Predictors Z are uniform on the domain, or on the middle of it, so those of a box are independent. The response is
+    m + (1 - |m|) (a s + (1 - a) u): s is the mean of the predictors over `filled` (of a ball, their component along
+    the diagonal over it), u is uniform on [-1, 1], and a is such that s explains the share `explained` of the
+    variance. So all are in the domain.
 
     Parameters
     ----------
@@ -167,7 +168,7 @@ def expected_error(
     """
     one = _checked(stand_in(domain) if moments is None else moments, domain)
     count = checks.count(n, "n", 2)
-    law = noise_law(mechanism, domain, epsilon, count, neighbours=neighbours)
+    law = noise_law(mechanism, domain, epsilon, count, neighbours=neighbours, loss=SQUARED)
     A = _basis(domain)
     G = A @ one @ A.T
     M, v = G[1:, 1:], -2 * G[0, 1:]
@@ -204,8 +205,8 @@ def epsilon_for(excess: float, domain: Domain, n: int, moments: FloatArray | Non
     ----------
     excess : float
         In shares of the squared error of the best constant: how much of R^2 you are ready to lose.
-    domain, n, moments, **options
-        See `expected_error`.
+    domain, n, moments
+        See `expected_error`, which takes the other options too.
 
     Raises
     ------
@@ -277,8 +278,8 @@ def compare(
 
     Parameters
     ----------
-    domain, n, epsilon, moments, **options
-        See `expected_error`.
+    domain, n, epsilon, moments
+        See `expected_error`, which takes the other options too.
     mechanisms : dict from name to mechanism, optional
         By default those that the estimator knows by name, but for the planned one.
     times : float

@@ -307,13 +307,7 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
 
 @checked
 def noise_law(
-    mechanism: Mechanism,
-    domain: Domain,
-    epsilon: float,
-    n: int | None = None,
-    *,
-    neighbours: Neighbours = "replace",
-    loss: Loss = objective.SQUARED,
+    mechanism: Mechanism, domain: Domain, epsilon: float, n: int | None, *, neighbours: Neighbours, loss: Loss
 ) -> Law:
     """Return the law of noise that an estimator with this `mechanism` uses, once it is known to cost no more.
 
@@ -323,14 +317,15 @@ def noise_law(
         See `PrivateLinearRegression`.
     domain : Domain
     epsilon : float
-    n : int, optional
+    n : int or None
         Number of records. It counts only where it is public: with an intercept, under replace.
     neighbours : {"replace", "add_remove"}
     loss : Loss
 
     Examples
     --------
-    >>> noise_law("laplace", Box([0.0], [1.0], (0.0, 1.0)), 1.0).name
+    >>> box = Box([0.0], [1.0], (0.0, 1.0))
+    >>> noise_law("laplace", box, 1.0, None, neighbours="replace", loss=objective.SQUARED).name
     'Laplace'
     """
     public = n if domain.intercept and neighbours == "replace" else None

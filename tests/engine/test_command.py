@@ -192,8 +192,8 @@ def test_plan_finds_epsilon_and_compares(ahead):
 @pytest.mark.parametrize(
     ("options", "settings", "message"),
     [
-        ((), {}, "neither --epsilon nor --for-error"),
-        (("--compare", "--for-error", "1"), {}, "--compare is for an epsilon"),
+        ((), {}, "there is no --epsilon"),
+        (("--compare", "--for-error", "1"), {}, "there is no --epsilon"),
         (("--epsilon", "0"), {}, "epsilon is 0"),
         (("--epsilon", "1"), {"n": "1"}, "n is 1: give"),
         (("--epsilon", "1"), {"n": "many"}, "invalid int value"),

@@ -649,7 +649,8 @@ def estimators():
     chosen = {"X": rows, "y": y, "domain": box, "alpha": 1.0, "grid": (0.1, 1.0), "folds": 2}
     yield nonprivate.choose_penalty, chosen
     yield private.public_set, {"bounds": box, "d": 2}
-    yield private.noise_law, {"mechanism": "wishart", "domain": box, "epsilon": 1.0}
+    priced = {"domain": box, "epsilon": 1.0, "n": 9, "neighbours": "replace", "loss": lambda: objective.SQUARED}
+    yield private.noise_law, {"mechanism": "wishart", **priced}
     yield forecasts.stand_in, {"domain": box}
     yield forecasts.altered, {"domain": ball, "predictors": 2.0, "response": 2.0}
     ahead = {"domain": box, "n": 100}

@@ -23,8 +23,8 @@ MUTANTS = {
     ),
     "plan: neighbours dropped": (
         FORECAST,
-        "count, neighbours=neighbours)",
-        "count)",
+        "count, neighbours=neighbours, loss",
+        "count, neighbours='replace', loss",
         "test_plan.py -k formula",
     ),
     "plan: standard error of one draw": (
