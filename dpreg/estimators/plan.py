@@ -28,6 +28,7 @@ NEAR = 0.1
 MECHANISMS: dict[str, Any] = {"mean first": "mean first", "Wishart difference": "wishart", "Laplace": "laplace"}
 
 REACH = 1e-6, 1e6  # between which an epsilon is looked for
+WIDEST = 1e4  # beyond, rounding makes the moments singular
 
 
 @checked
@@ -283,7 +284,7 @@ def compare(
     mechanisms : dict from name to mechanism, optional
         By default those that the estimator knows by name, but for the planned one.
     times : float
-        How much too wide.
+        How much too wide, at least one.
 
     Examples
     --------
@@ -292,7 +293,9 @@ def compare(
     ['as planned', 'without intercept']
     """
     one = _checked(stand_in(domain) if moments is None else moments, domain)
-    k = checks.positive(times, "times")
+    k = checks.finite(times, "times")
+    if not 1 <= k <= WIDEST:
+        raise InputError(f"times is {k:g}: give a number from 1 to {WIDEST:g}, for narrower bounds clip records")
     wide, tall = np.ones(len(one)), np.ones(len(one))
     wide[2:], tall[0] = 1 / k, 1 / k  # the same records in the wider bounds' units
     flipped = "without intercept" if domain.intercept else "with intercept"

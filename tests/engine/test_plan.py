@@ -167,6 +167,34 @@ def test_no_epsilon_is_enough():
         plan.epsilon_for(1e-40, BOX, 10, repeats=10)
 
 
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        ({(0, 0): math.inf}, "not finite"),
+        ({(1, 1): 2.0}, "one scaled record"),
+        ({(2, 2): 1.1}, "one scaled record"),
+        ({(2, 3): 1 / 3, (3, 2): 1 / 3}, "singular"),
+        ({(0, 2): 0.9, (2, 0): 0.9}, "negative"),
+        ({(0, 0): 0.0, (0, 2): 0.0, (2, 0): 0.0, (0, 3): 0.0, (3, 0): 0.0}, "does not vary"),
+    ],
+)
+def test_moments_of_no_records_are_refused(entries, message):
+    G = plan.stand_in(BOX)
+    for place, number in entries.items():
+        G[place] = number
+    with pytest.raises(InputError, match=message):
+        plan.expected_error(BOX, 100, 1.0, G)
+
+
+def test_other_refusals():
+    with pytest.raises(InputError, match="moments have shape"):
+        plan.expected_error(BOX, 100, 1.0, np.eye(3))
+    with pytest.raises(InputError, match="mean is 1"):
+        plan.stand_in(BOX, mean=1.0)
+    with pytest.raises(InputError, match="narrower bounds clip"):
+        plan.compare(BOX, 100, 1.0, times=0.5)
+
+
 def test_altered_domains():
     wide = plan.altered(BOX, predictors=3.0, response=2.0)
     assert (wide.lower, wide.upper, wide.response) == ((-1.0, -11.0), (2.0, 13.0), (-5.0, 15.0))

@@ -76,7 +76,7 @@ CASES = {
         ("intercept is 'no': give", lambda: plan.altered(Ball([0], 1, (0, 1)), intercept="no")),
     ],
     "plan.compare": [
-        ("times is 0: give", lambda: plan.compare(BOX, 100, 1.0, times=0)),
+        *((f"times is {a}: give", lambda a=a: plan.compare(BOX, 100, 1.0, times=a)) for a in (0, 0.5, 20_000)),
         ("mechanisms is of type list: give a dict", lambda: plan.compare(BOX, 100, 1.0, mechanisms=["laplace"])),
         ("moments have shape", lambda: plan.compare(BOX, 100, 1.0, np.eye(2))),
     ],
