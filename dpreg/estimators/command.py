@@ -48,14 +48,14 @@ Print how well a private linear regression will predict, before anything is read
 squared error of the best constant: 1 is no better than predicting the mean, and 1 minus the error is R^2."""
 
 AFTER_PLAN = """\
-The file of bounds is that of fit. No records are read. Made-up ones take their place, with predictors that are uniform
-in their bounds. --explained, --mean and --filled say more of them: guess, or take them from a public source, never
-from the records you mean to fit. People mostly stand in the middle of bounds, so without --filled a plan is too good.
+The file of bounds is that of fit. No records are read. Made-up ones take their place, with independent predictors that
+are uniform in their bounds. --explained, --mean and --filled say more of them: guess, or take them from a public
+source, never from the records you mean to fit. People mostly stand in the middle of bounds, and their columns go
+together, so a plan is a best case. In Python, dpreg.estimators.plan takes the moments of a public source.
 
 examples:
   python -m dpreg plan --bounds bounds.yml --target income --n 5000 --epsilon 0.1 1 10
-  python -m dpreg plan --bounds bounds.yml --target income --n 5000 --for-error 0.05
-  python -m dpreg plan --bounds bounds.yml --target income --n 5000 --epsilon 1 --compare
+  python -m dpreg plan --bounds bounds.yml --target income --n 5000 --epsilon 1 --for-error 0.05 --compare
 
 columns: expected error of the private fit; what of it is due to the noise, and its standard error over the simulated
 draws; the same to first order, which can be trusted where a star does not follow; and how far the noise moves a

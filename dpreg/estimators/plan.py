@@ -99,8 +99,8 @@ def stand_in(domain: Domain, explained: float = 0.5, mean: float = 0.0, filled: 
     mean : float, between minus one and one
         Mean response m, in half-ranges from the middle of its bounds.
     filled : float, above zero and at most one
-        Which part of the width of their bounds the predictors fill. People mostly stand in the middle, so a forecast
-        with all of it is too good.
+        Which part of the width of their bounds the predictors fill. People mostly stand in the middle, and their
+        predictors go together, so a forecast with all of it is a best case.
 
     Returns
     -------

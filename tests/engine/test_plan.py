@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpreg.checks import InputError
@@ -81,15 +81,18 @@ def test_first_order_of_laplace_noise_by_hand():
 
 @pytest.mark.parametrize(
     ("domain", "n", "epsilon", "mechanism"),
-    [(BOX, 300, 10.0, "default"), (BOX, 300, 1.0, "laplace"), (BALL, 300, 0.5, "default"), (BOX, 200, 0.2, "wishart")],
+    [(BOX, 300, 3.0, "default"), (BOX, 300, 1.0, "laplace"), (BALL, 300, 0.5, "default"), (BOX, 200, 0.2, "wishart")],
 )
 def test_forecast_is_what_fits_to_records_do(domain, n, epsilon, mechanism):
-    """The estimator itself, on 300 sets of records: within four standard errors and 3 % for the moments' own noise."""
+    """The estimator itself, on many sets of records: within four standard errors and 3 % for the moments' own noise.
+
+    So a true forecast fails once in 16,000 tests, and one that is a third off is refused as often as it is not.
+    """
     rng, excess = np.random.default_rng(3), []
     G = plan.stand_in(domain)
     options = {} if mechanism == "default" else {"mechanism": mechanism}
     more = domain.centred if isinstance(domain, Box) else domain
-    for seed in range(300):
+    for seed in range(600):
         X, y = people(domain, n, rng)
         model = PrivateLinearRegression(domain, epsilon, random_state=seed, **options).fit(X, y)
         own = objective.linear(X, y, more)
@@ -99,10 +102,10 @@ def test_forecast_is_what_fits_to_records_do(domain, n, epsilon, mechanism):
         moved = np.r_[middle / more.half_width, slopes]
         errors = [th @ G[1:, 1:] @ th - 2 * th @ G[1:, 0] for th in (moved, plain)]
         excess.append((errors[0] - errors[1]) / G[0, 0])
-    found = plan.expected_error(domain, n, epsilon, **options)
-    error = math.hypot(np.std(excess) / math.sqrt(300), found.standard_error)
+    found = plan.expected_error(domain, n, epsilon, repeats=10_000, **options)
+    error = math.hypot(np.std(excess) / math.sqrt(600), found.standard_error)
     assert abs(np.mean(excess) - found.excess) < SE * error + 0.03 * found.excess
-    assert SE * error < found.excess  # a forecast that forgets the noise is refused
+    assert SE * error + 0.03 * found.excess < found.excess / 3
 
 
 @pytest.mark.parametrize("d", [1, 3, 10])
@@ -155,6 +158,7 @@ def test_epsilon_is_enough_and_hardly_more():
     assert plan.expected_error(BOX, 2000, epsilon / 1.02).excess > 0.05
 
 
+@settings(max_examples=30)
 @given(st.floats(1e-6, 0.9), st.floats(1e-6, 0.9))
 def test_less_error_never_asks_for_less_epsilon(one, other):
     small, large = sorted([one, other])
