@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,10 @@ from dpreg.audit.privacy_loss import tilted_density
 from dpreg.audit.residuals import laplace_loss, numbers, scales_of
 from dpreg.audit.statement import Declared, Price, Sample, Setting, Step, cube, labelled, per_scale
 from dpreg.checks import FloatArray
+from dpreg.estimators.private import PrivateLogisticRegression
 from dpreg.mechanisms import budget_split
 from dpreg.mechanisms import objective_perturbation as perturbation
+from dpreg.mechanisms.objective_perturbation import Norm
 from dpreg.noise import RandomState
 from dpreg.pipeline import logistic, objective, release
 from dpreg.pipeline.ledger import Ledger, Spend
@@ -68,12 +71,14 @@ def _privr_samples(s: Setting, size: int, rng: np.random.Generator) -> list[Samp
     return [Sample("Laplace, without its sign", drawn[:, None], stats.expon, 1.0)]
 
 
-# Objective perturbation.
+# Objective perturbation, in both norms.
 
 
-def _perturbed(X: FloatArray, y: FloatArray, s: Setting, seed: RandomState) -> tuple[FloatArray, Ledger]:
+def _perturbed(
+    X: FloatArray, y: FloatArray, s: Setting, seed: RandomState, norm: Norm = "L2"
+) -> tuple[FloatArray, Ledger]:
     return perturbation.objective_perturbation(
-        X, y, s.domain, s.epsilon, share=SHARE, neighbours=s.neighbours, random_state=seed
+        X, y, s.domain, s.epsilon, share=SHARE, norm=norm, neighbours=s.neighbours, random_state=seed
     )
 
 
@@ -82,36 +87,49 @@ def _perturbed_price(spend: Spend, s: Setting) -> Price:
     return epsilon, 0.0, epsilon * math.tanh(epsilon / 2)
 
 
-def _gradients(s: Setting) -> tuple[Step, ...]:
+def _gradients(s: Setting, norm: Norm = "L2") -> tuple[Step, ...]:
     """Return the step of the tilt, which hides the gradient at whatever theta is the answer."""
-    (spend,) = _perturbed(np.empty((0, s.domain.d)), np.empty(0), s, 1)[1]
+    (spend,) = _perturbed(np.empty((0, s.domain.d)), np.empty(0), s, 1, norm)[1]
     thetas = np.vstack([np.zeros(s.domain.p), np.random.default_rng(1).normal(0.0, 3.0, (20, s.domain.p))])
+    order = 2 if norm == "L2" else np.inf  # of the cube, whose K is a cube
 
     def exact(X: FloatArray, y: FloatArray) -> FloatArray:
         Z, t = s.domain.scale(X, y)
         return np.asarray(((special.expit(thetas @ Z.T) - (t > 0)) @ Z).ravel())
 
     def loss(change: FloatArray) -> FloatArray:
-        each = np.linalg.norm(change.reshape(*change.shape[:-1], *thetas.shape), axis=-1)
+        each = np.linalg.norm(change.reshape(*change.shape[:-1], *thetas.shape), ord=order, axis=-1)
         return np.asarray(each.max(axis=-1) / spend.scale)
 
     return (Step("gradient", exact, loss, SHARE * s.epsilon),)
 
 
-def _tilts(s: Setting, size: int, rng: np.random.Generator) -> list[Sample]:
+def _labelled_fit(X: FloatArray, y: FloatArray, s: Setting, seed: Any) -> FloatArray:
+    """Return what the estimator shows, on a domain whose units are scaled ones."""
+    settings: Any = {"neighbours": s.neighbours, "random_state": seed}
+    model = PrivateLogisticRegression(s.domain, s.epsilon, **settings).fit(X, y)
+    return np.r_[model.intercept_, model.coef_[0]] if s.domain.intercept else np.asarray(model.coef_[0])
+
+
+def _tilts(s: Setting, size: int, rng: np.random.Generator, norm: Norm = "L2") -> list[Sample]:
     """Without records theta is minus the tilt over the ridge; one record at theta tells the ridge."""
     none = np.empty((0, s.domain.d)), np.empty(0)
     row = np.ones((1, s.domain.d))
-    (start, ledger), (end, _) = _perturbed(*none, s, 7), _perturbed(row, np.ones(1), s, 7)
+    (start, ledger), (end, _) = _perturbed(*none, s, 7, norm), _perturbed(row, np.ones(1), s, 7, norm)
     (z,) = s.domain.scale(row, np.ones(1))[0]
     slope = (special.expit(z @ end) - 1.0) * z
     ridge = float(slope @ (start - end) / ((start - end) @ (start - end)))
-    drawn = ridge * np.array([_perturbed(*none, s, rng)[0] for _ in range(size // 40)]) / ledger.spends[0].scale
-    length = np.linalg.norm(drawn, axis=1, keepdims=True)
-    turn = np.arctan2(drawn[:, :1], drawn[:, 1:2])
+    drawn = ridge * np.array([_perturbed(*none, s, rng, norm)[0] for _ in range(size // 40)]) / ledger.spends[0].scale
+    length = np.linalg.norm(drawn, ord=2 if norm == "L2" else np.inf, axis=1, keepdims=True)
     samples = [Sample("length of the tilt", length, stats.gamma(s.domain.p), float(s.domain.p))]
-    if s.domain.p == 2:
+    if s.domain.p == 2 and norm == "L2":
+        turn = np.arctan2(drawn[:, :1], drawn[:, 1:2])
         samples.append(Sample("direction of the tilt", turn, stats.uniform(-math.pi, 2 * math.pi), math.pi / 2))
+    elif s.domain.p == 2:  # a place on the edge of the square, from side to side
+        side = np.abs(drawn).argmax(axis=1)
+        long, short = (drawn[np.arange(len(drawn)), k] / length[:, 0] for k in (side, 1 - side))
+        place = 4.0 * (side == 1) - 4.0 + 2.0 * (long > 0) + 1.0 + short
+        samples.append(Sample("direction of the tilt", place[:, None], stats.uniform(-4.0, 8.0), 2.0))
     return samples
 
 
@@ -129,5 +147,17 @@ ALL = (
         fit=lambda X, y, s, seed: _perturbed(X, y, s, seed)[0],
         goal=lambda X, y, s: logistic.fit(s.domain.scale(X, y)[0], y),
         density=tilted_density,
+    ),
+    Declared(
+        "objective perturbation, K-norm",
+        partial(_perturbed, norm="K"),
+        partial(_gradients, norm="K"),
+        partial(_tilts, norm="K"),
+        norms=("K",),
+        domain=labelled,
+        labels=True,
+        price=_perturbed_price,
+        fit=_labelled_fit,
+        goal=lambda X, y, s: logistic.fit(s.domain.scale(X, y)[0], y),
     ),
 )

@@ -124,7 +124,7 @@ def described(model: Any) -> dict[str, Any]:
     >>> sorted(described(model))
     ['coefficients', 'labels', 'model', 'privacy', 'spends']
     """
-    domain = model.release_.domain
+    domain = model.domain_
     names = domain.names or tuple(f"column {j}" for j in range(domain.d))
     values = [float(value) for value in (*np.ravel(model.intercept_), *np.ravel(model.coef_))]
     return {
@@ -223,9 +223,9 @@ def _model(given: argparse.Namespace) -> tuple[Any, list[str]]:
     options |= {"penalty": Penalty(given.penalty), "neighbours": given.neighbours}
     if not given.labels:
         return PrivateLinearRegression(domain, given.epsilon, **options), list(ends)
-    classes = [label.strip() for label in given.labels.split(",")]
-    if len(set(classes)) != 2:
+    if len(set(classes := [label.strip() for label in given.labels.split(",")])) != 2:
         raise InputError(f"--labels is {given.labels!r}: give two, with a comma between")
+    options = {"mechanism": "wishart" if given.penalty else "objective"} | options  # a penalty takes a quadratic
     return PrivateLogisticRegression(domain, given.epsilon, classes=classes, **options), list(ends)
 
 

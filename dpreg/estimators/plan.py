@@ -15,7 +15,7 @@ import numpy as np
 from dpreg import checks, noise
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
-from dpreg.estimators.private import Mechanism, noise_law
+from dpreg.estimators.records import Mechanism, noise_law
 from dpreg.noise import RandomState
 from dpreg.pipeline import repair, solve
 from dpreg.pipeline.domain import Ball, Box, Domain

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -16,20 +15,19 @@ from dpreg import checks
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.estimators import records
-from dpreg.mechanisms.mean_first import mean_first
-from dpreg.mechanisms.wishart import difference
+from dpreg.estimators.records import Bounds, Mechanism
+from dpreg.mechanisms.objective_perturbation import objective_perturbation, share_for
 from dpreg.noise import RandomState
 from dpreg.pipeline import guarantee, lattice, objective, repair, solve
 from dpreg.pipeline.budget import Budget
 from dpreg.pipeline.domain import Ball, Box, Domain
-from dpreg.pipeline.laws import Law, certify, functional
+from dpreg.pipeline.laws import Law
 from dpreg.pipeline.objective import Loss, Quadratic
 from dpreg.pipeline.release import Release, Sampler, release
 from dpreg.pipeline.solve import NONE, Penalty
 from dpreg.pipeline.surrogates import chebyshev
 
-Mechanism = Literal["mean first", "wishart", "laplace"] | Callable[..., Law]
-Bounds = Domain | tuple[ArrayLike, ArrayLike, tuple[float, float]]
+LabelMechanism = Literal["objective", "mean first", "wishart", "laplace"] | Callable[..., Law]
 
 
 class _Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -37,13 +35,14 @@ class _Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
 
     domain: Bounds
     epsilon: float
-    mechanism: Mechanism
+    mechanism: Any  # each has words of its own
     neighbours: Neighbours
     penalty: Penalty | None
     random_state: RandomState
     sampler: Sampler
     bits: int
     penalise_intercept: bool
+    domain_: Domain
 
     @property
     def _lattice(self) -> int | None:
@@ -59,9 +58,8 @@ class _Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         checks.instance(penalty, Penalty, "penalty")
         free = not checks.flag(self.penalise_intercept, "penalise_intercept") and domain.intercept
         n = round(float(f.M[0, 0]) / f.loss.square) if domain.intercept else None
-        law = noise_law(self.mechanism, domain, self.epsilon, n, neighbours=self.neighbours, loss=f.loss)
-        if isinstance(self.random_state, np.random.Generator):  # kept, copied, and wound back
-            raise InputError("random_state is a Generator: give None for a real release, or a seed for a study")
+        law = records.noise_law(self.mechanism, domain, self.epsilon, n, neighbours=self.neighbours, loss=f.loss)
+        records.no_generator(self.random_state)
         self.release_: Release = release(
             f, law, self.random_state, neighbours=self.neighbours, budget=budget, sampler=self.sampler
         )
@@ -79,7 +77,7 @@ class _Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         self._noted(X, y=y)
         if checks.neighbours(self.neighbours) == "replace":  # otherwise how many there are is a secret
             checks.enough(X)
-        return X, y, public_set(self.domain, (X.shape[1] or 1) if len(X.shape) == 2 else None)
+        return X, y, records.public_set(self.domain, (X.shape[1] or 1) if len(X.shape) == 2 else None)
 
     def __str__(self) -> str:
         return f"{self!r}\n{guarantee.text(self._statement)}" if hasattr(self, "ledger_") else repr(self)
@@ -95,7 +93,7 @@ class _Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
 
     @property
     def _statement(self) -> dict[str, list[str]]:
-        return guarantee.statement(self.ledger_.spends, self.release_.domain)
+        return guarantee.statement(self.ledger_.spends, self.domain_)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what is taken."""
@@ -146,6 +144,7 @@ class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  
         In the user's units.
     release_, ledger_ : Release, Ledger
         The noisy objective, and what it cost.
+    domain_ : Box or Ball
 
     Examples
     --------
@@ -195,7 +194,7 @@ class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  
         """
         X, y, domain = self._rows(X, y, unknown)
         model = domain.unscale(self._minimise(objective.linear(X, y, domain, bits=self._lattice), budget))
-        self.coef_, self.intercept_ = model.slopes, model.intercept
+        self.domain_, self.coef_, self.intercept_ = domain, model.slopes, model.intercept
         return self
 
     @checked
@@ -208,12 +207,16 @@ class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  
 
 
 class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc]  # scikit-learn has no types
-    """Logistic regression with epsilon-differential privacy, through a quadratic in place of the logistic loss.
+    """Logistic regression with epsilon-differential privacy.
 
     Parameters
     ----------
-    domain, epsilon, mechanism, neighbours, penalty, random_state, sampler, bits, penalise_intercept
+    domain, epsilon, neighbours, penalty, random_state, sampler, bits, penalise_intercept
         See `PrivateLinearRegression`. The ends of the domain's response are the two labels, unless there are `classes`.
+    mechanism : {"objective", "mean first", "wishart", "laplace"} or function
+        Objective perturbation of the logistic loss itself (`objective_perturbation`, in the K-norm), which brings its
+        own ridge. The others put a quadratic in its place and release that, as for `PrivateLinearRegression`; they
+        alone take a `penalty`, a `loss`, or the sampler `opendp`.
     loss : Loss, optional
         The quadratic; by default `surrogates.chebyshev(4)`, made for probabilities from 1.8 to 98.2 per cent. With
         the Wishart difference and no penalty it scales all coefficients alike: it moves probabilities but no label.
@@ -227,7 +230,10 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
         Of the log-odds of the upper label, in the user's units.
     classes_ : array of the two labels
         In sorted order, and of the kind they were given in.
-    release_, ledger_ : Release, Ledger
+    ledger_ : Ledger
+    release_ : Release
+        The noisy quadratic, if there is one.
+    domain_ : Box or Ball
 
     Examples
     --------
@@ -242,7 +248,7 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
         domain: Bounds,
         epsilon: float = 1.0,
         *,
-        mechanism: Mechanism = "wishart",
+        mechanism: LabelMechanism = "objective",
         neighbours: Neighbours = "replace",
         penalty: Penalty | None = None,
         random_state: RandomState = None,
@@ -269,14 +275,31 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
         """Release, charge and minimise, with the errors of `PrivateLinearRegression.fit`."""
         X, y, domain = self._rows(X, y, unknown)
         y, classes = records.labels(y, self.classes, domain)
-        loss = chebyshev(4.0) if self.loss is None else self.loss
-        f = objective.logistic(X, y, domain, loss, bits=self._lattice)
-        model = domain.unscale(self._minimise(f, budget))
+        words = ("objective", "mean first", "wishart", "laplace")
+        if not callable(self.mechanism) and checks.choice(self.mechanism, words, "mechanism") == "objective":
+            theta = self._perturb(X, y, domain, budget)
+        else:
+            loss = chebyshev(4.0) if self.loss is None else self.loss
+            theta = self._minimise(objective.logistic(X, y, domain, loss, bits=self._lattice), budget)
+        model = domain.unscale(theta)
         middle = sum(domain.response) / 2  # unscale speaks of the response; log-odds have no units
         self.coef_ = model.slopes[None] / domain.half_width
         self.intercept_ = np.array([(model.intercept - middle) / domain.half_width])
-        self.classes_ = classes
+        self.domain_, self.classes_ = domain, classes
         return self
+
+    def _perturb(self, X: Any, y: Any, domain: Domain, budget: Budget | None) -> FloatArray:
+        """Return the scaled coefficients of objective perturbation."""
+        checks.flag(self.penalise_intercept, "penalise_intercept")
+        lattice.allowed(self.bits)
+        records.no_quadratic(self.penalty, self.loss, self.sampler)
+        records.no_generator(self.random_state)
+        assert isinstance(domain, Box | Ball)  # `public_set` has refused others
+        settings: Any = {"neighbours": self.neighbours, "random_state": self.random_state, "budget": budget}
+        share = share_for(domain.p)
+        theta, self.ledger_ = objective_perturbation(X, y, domain, self.epsilon, share=share, norm="K", **settings)
+        self.__dict__.pop("release_", None)  # of a fit with another mechanism
+        return theta
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that there are two labels."""
@@ -303,63 +326,3 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
         """Return the more probable label, of shape (n,)."""
         upper = self.decision_function(X) > 0
         return np.asarray(self.classes_[upper.astype(int)])
-
-
-@checked
-def noise_law(
-    mechanism: Mechanism, domain: Domain, epsilon: float, n: int | None, *, neighbours: Neighbours, loss: Loss
-) -> Law:
-    """Return the law of noise that an estimator with this `mechanism` uses, once it is known to cost no more.
-
-    Parameters
-    ----------
-    mechanism : {"mean first", "wishart", "laplace"} or function
-        See `PrivateLinearRegression`.
-    domain : Domain
-    epsilon : float
-    n : int or None
-        Number of records. It counts only where it is public: with an intercept, under replace.
-    neighbours : {"replace", "add_remove"}
-    loss : Loss
-
-    Examples
-    --------
-    >>> box = Box([0.0], [1.0], (0.0, 1.0))
-    >>> noise_law("laplace", box, 1.0, None, neighbours="replace", loss=objective.SQUARED).name
-    'Laplace'
-    """
-    public = n if domain.intercept and neighbours == "replace" else None
-    known = {"mean first": partial(mean_first, n=public), "wishart": difference, "laplace": functional}
-    make: Any = mechanism if callable(mechanism) else known[checks.choice(mechanism, tuple(known), "mechanism")]
-    spent = checks.budget(epsilon)
-    law: Law = make(domain, spent, neighbours=neighbours, loss=loss)
-    if (cost := certify(law, domain, neighbours, loss)) > spent * (1 + 1e-9):
-        raise InputError(f"the law costs {cost:g}, and epsilon is {spent:g}: scale its noise up")
-    return law
-
-
-@checked
-def public_set(bounds: Bounds, d: int | None = None) -> Domain:
-    """Return the domain itself, or the box with an intercept for lower, upper and response bounds.
-
-    Parameters
-    ----------
-    bounds : Box, Ball, or (lower, upper, (lowest, highest response))
-    d : int, optional
-        For how many columns one number counts.
-
-    Examples
-    --------
-    >>> public_set(([0.0], [1.0], (0.0, 10.0))).intercept
-    True
-    >>> public_set((0.0, [1.0, 5.0], (0.0, 10.0)), 2).lower
-    (0.0, 0.0)
-    """
-    if isinstance(bounds, Box | Ball):
-        return bounds
-    if not isinstance(bounds, tuple | list) or len(bounds) != 3:
-        kind = type(bounds).__name__
-        raise InputError(f"domain is of type {kind}: give Box, Ball, or lower, upper and response bounds")
-    lower, upper, response = bounds
-    lower, upper = (np.full(d, end) if d and isinstance(end, int | float) else end for end in (lower, upper))
-    return Box(lower, upper, response, intercept=True)

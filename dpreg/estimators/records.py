@@ -7,19 +7,29 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from collections.abc import Mapping
-from typing import Any, NoReturn
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Literal, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import type_of_target
 
-from dpreg import checks
+from dpreg import checks, limits
 from dpreg.arguments import checked
-from dpreg.checks import InputError
+from dpreg.checks import InputError, Neighbours
+from dpreg.mechanisms.mean_first import mean_first
+from dpreg.mechanisms.wishart import difference
+from dpreg.noise import RandomState
 from dpreg.pipeline import stream
-from dpreg.pipeline.domain import Domain
+from dpreg.pipeline.domain import Ball, Box, Domain
+from dpreg.pipeline.laws import Law, certify, functional
+from dpreg.pipeline.objective import Loss
+from dpreg.pipeline.solve import Penalty
+
+Mechanism = Literal["mean first", "wishart", "laplace"] | Callable[..., Law]
+Bounds = Domain | tuple[ArrayLike, ArrayLike, tuple[float, float]]
 
 
 @checked
@@ -34,6 +44,7 @@ def table(X: Any) -> Any:
     if hasattr(X, "tocsr"):
         X = X.tocsr()
         checks.all_finite(checks.numeric(X.data, "X"), "X", None)
+        limits.reals(X.data, "X")
         return X
     rows = np.asarray(checks.numeric(X, "X"), dtype=np.float64)
     if rows.ndim != 2:
@@ -41,6 +52,7 @@ def table(X: Any) -> Any:
             f"X has shape {rows.shape}. Reshape your data: give one row per record and one column per predictor"
         )
     checks.all_finite(rows, "X")
+    limits.reals(rows, "X")
     return rows
 
 
@@ -147,3 +159,92 @@ def _refuse_label(found: NDArray[Any], other: Any, two: NDArray[Any]) -> NoRetur
         "binary": "Name your labels: give classes=(lower, upper)",
     }.get(kind, f"Unknown label type: {kind}")
     raise InputError(f"y holds {checks.shown(other)}: give one of the two labels {tuple(two.tolist())}. {what}")
+
+
+@checked
+def no_generator(random_state: RandomState) -> None:
+    """Refuse a Generator, which a fitted model would keep: copied and wound back, it takes the noise off.
+
+    Examples
+    --------
+    >>> no_generator(None)
+    """
+    if isinstance(random_state, np.random.Generator):
+        raise InputError("random_state is a Generator: give None for a real release, or a seed for a study")
+
+
+@checked
+def no_quadratic(penalty: Penalty | None, loss: Loss | None, sampler: str) -> None:
+    """Raise `InputError` for what is for a quadratic, where none is released.
+
+    Examples
+    --------
+    >>> no_quadratic(None, None, "numpy")
+    """
+    given = {
+        "penalty": penalty is not None and penalty.lam > 0,
+        "loss": loss is not None,
+        "sampler": checks.choice(sampler, ("numpy", "opendp"), "sampler") != "numpy",
+    }
+    for name in (name for name, one in given.items() if one):
+        raise InputError(f"{name} is given, and is for a quadratic: add mechanism='laplace', or leave it out")
+
+
+@checked
+def public_set(bounds: Bounds, d: int | None = None) -> Domain:
+    """Return the domain itself, or the box with an intercept for lower, upper and response bounds.
+
+    Parameters
+    ----------
+    bounds : Box, Ball, or (lower, upper, (lowest, highest response))
+    d : int, optional
+        For how many columns one number counts.
+
+    Examples
+    --------
+    >>> public_set(([0.0], [1.0], (0.0, 10.0))).intercept
+    True
+    >>> public_set((0.0, [1.0, 5.0], (0.0, 10.0)), 2).lower
+    (0.0, 0.0)
+    """
+    if isinstance(bounds, Box | Ball):
+        return bounds
+    if not isinstance(bounds, tuple | list) or len(bounds) != 3:
+        kind = type(bounds).__name__
+        raise InputError(f"domain is of type {kind}: give Box, Ball, or lower, upper and response bounds")
+    lower, upper, response = bounds
+    lower, upper = (np.full(d, end) if d and isinstance(end, int | float) else end for end in (lower, upper))
+    return Box(lower, upper, response, intercept=True)
+
+
+@checked
+def noise_law(
+    mechanism: Mechanism, domain: Domain, epsilon: float, n: int | None, *, neighbours: Neighbours, loss: Loss
+) -> Law:
+    """Return the law of noise that an estimator with this `mechanism` uses, once it is known to cost no more.
+
+    Parameters
+    ----------
+    mechanism : {"mean first", "wishart", "laplace"} or function
+        See `PrivateLinearRegression`.
+    domain : Domain
+    epsilon : float
+    n : int or None
+        Number of records. It counts only where it is public: with an intercept, under replace.
+    neighbours : {"replace", "add_remove"}
+    loss : Loss
+
+    Examples
+    --------
+    >>> box = Box([0.0], [1.0], (0.0, 1.0))
+    >>> noise_law("laplace", box, 1.0, None, neighbours="replace", loss=SQUARED).name
+    'Laplace'
+    """
+    public = n if domain.intercept and neighbours == "replace" else None
+    known = {"mean first": partial(mean_first, n=public), "wishart": difference, "laplace": functional}
+    make: Any = mechanism if callable(mechanism) else known[checks.choice(mechanism, tuple(known), "mechanism")]
+    spent = checks.budget(epsilon)
+    law: Law = make(domain, spent, neighbours=neighbours, loss=loss)
+    if (cost := certify(law, domain, neighbours, loss)) > spent * (1 + 1e-9):
+        raise InputError(f"the law costs {cost:g}, and epsilon is {spent:g}: scale its noise up")
+    return law

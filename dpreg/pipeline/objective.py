@@ -18,6 +18,7 @@ from dpreg.pipeline import lattice, stream
 from dpreg.pipeline.domain import BLOCK, Domain
 from dpreg.pipeline.lattice import Lattice
 
+Add = Callable[[NDArray[Any], NDArray[Any], int], FloatArray]
 FLAT = 1e-12  # of the largest: an eigenvalue or score this small is zero but for rounding, which must not decide
 
 
@@ -286,16 +287,35 @@ def moments(X: Any, y: ArrayLike, domain: Domain, *, labels: bool = False, bits:
     """
     own = None if bits is None else lattice.allowed(bits)
     add = partial(_moments, domain=domain, labels=checks.flag(labels, "labels"), bits=own)
+    return add_up(add, X, y, domain)
+
+
+@checked
+def add_up(add: Add, X: Any, y: Any, domain: Domain) -> FloatArray:
+    """Return the sum of a matrix of shape (p + 1, p + 1) over records in memory, sparse or not, or in Dask arrays.
+
+    Parameters
+    ----------
+    add : function of rows, responses and the number of their first row among all
+        Returns the matrix of these records.
+    X, y, domain
+        As in `moments`.
+
+    Examples
+    --------
+    >>> from dpreg.pipeline.domain import Box
+    >>> box = Box([-1.0], [1.0], response=(-1.0, 1.0))
+    >>> add_up(lambda rows, target, first: len(rows) * np.eye(2), [[1.0], [0.5]], [1.0, -1.0], box).tolist()
+    [[2.0, 0.0], [0.0, 2.0]]
+    """
     if stream.lazy(X) or stream.lazy(y):
         return stream.add_up(add, X, y, domain.d, domain.p + 1)
     if hasattr(X, "tocsr"):
-        return _sparse_moments(add, X.tocsr(), checks.numeric(y, "y"), domain.d)
+        return _sparse(add, X.tocsr(), checks.numeric(y, "y"), domain.d)
     return add(*domain.records(X, y), 0)
 
 
-def _sparse_moments(
-    add: Callable[[NDArray[Any], NDArray[Any], int], FloatArray], X: Any, target: NDArray[Any], d: int
-) -> FloatArray:
+def _sparse(add: Add, X: Any, target: NDArray[Any], d: int) -> FloatArray:
     """Add up blocks: centring fills a sparse block, and clipping needs it filled."""
     checks.shapes(X, target, d)
     starts = range(0, max(len(target), 1), BLOCK)

@@ -21,10 +21,11 @@ PAYERS = {
     "budget_split.privr": "PrivR",
     "irls.irls": "IRLS, Laplace",
     "private.PrivateLinearRegression.fit": "PrivateLinearRegression, mean first",
-    "private.PrivateLogisticRegression.fit": "PrivateLogisticRegression",
+    "private.PrivateLogisticRegression.fit": "objective perturbation, K-norm",
 }
 NOISE = {
     "laws.functional": "functional",
+    "records.noise_law": "PrivateLinearRegression, mean first",
     "best_scales.optimal": "best scales",
     "budget_split.dpba": "DPBA",
     "budget_split.dpc": "DPC",

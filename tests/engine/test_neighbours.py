@@ -71,6 +71,10 @@ def perturbed(X, y, relation, seed):
     return objective_perturbation(X, half(y), LABELLED, 0.5, random_state=seed, neighbours=relation)
 
 
+def perturbed_in_k(X, y, relation, seed):
+    return objective_perturbation(X, half(y), LABELLED, 0.5, norm="K", random_state=seed, neighbours=relation)
+
+
 def reweighted(X, y, relation, seed):
     return irls.irls(X, y, irls.pure(BALL, 0.5, iterations=2, neighbours=relation), seed)
 
@@ -81,8 +85,9 @@ def linear(X, y, relation, seed, mechanism="wishart", box=BOX):
     )
 
 
-def logistic(X, y, relation, seed):
-    return dpreg.PrivateLogisticRegression(LABELLED, 0.5, neighbours=relation, random_state=seed).fit(X, half(y))
+def logistic(X, y, relation, seed, mechanism="objective"):
+    settings = {"mechanism": mechanism, "neighbours": relation, "random_state": seed}
+    return dpreg.PrivateLogisticRegression(LABELLED, 0.5, **settings).fit(X, half(y))
 
 
 def half(y):
@@ -98,11 +103,13 @@ MECHANISMS = {
     "filter_priority": sampled,
     "privr": privr,
     "objective_perturbation": perturbed,
+    "objective_perturbation, K": perturbed_in_k,
     "irls": reweighted,
     "linear": linear,
     "linear, laplace": functools.partial(linear, mechanism="laplace"),
     "linear, mean first": functools.partial(linear, mechanism="mean first", box=CONSTANT),
     "logistic": logistic,
+    "logistic, wishart": functools.partial(logistic, mechanism="wishart"),
 }
 # Which of them show what each function that takes a budget does.
 SHOWN_BY = {
@@ -110,11 +117,11 @@ SHOWN_BY = {
     "repair.retry": ("retry",),
     "histogram.dpme": ("dpme",),
     "filter_priority.filter_priority": ("filter_priority",),
-    "objective_perturbation.objective_perturbation": ("objective_perturbation",),
+    "objective_perturbation.objective_perturbation": ("objective_perturbation", "objective_perturbation, K"),
     "budget_split.privr": ("privr",),
     "irls.irls": ("irls",),
     "private.PrivateLinearRegression.fit": ("linear", "linear, laplace", "linear, mean first"),
-    "private.PrivateLogisticRegression.fit": ("logistic",),
+    "private.PrivateLogisticRegression.fit": ("logistic", "logistic, wishart"),
 }
 # Data that no bound foresaw. What is not a number at all is refused, and is no data.
 HOSTILE = {
@@ -211,7 +218,7 @@ def test_with_a_public_number_the_grid_is_the_same_for_one_record_more():
 
 # What may be published: released numbers, public ones, and ledgers. A path that is not here may hold a secret.
 PUBLIC = (
-    r"domain|loss|penalty|penalise_intercept|classes|epsilon|mechanism|neighbours|random_state|n_features_in_|classes_"
+    r"domain|domain_|loss|penalty|penalise_intercept|classes|epsilon|mechanism|neighbours|random_state|n_features_in_|classes_"
     r"|grid|scales|sampler|bits"
 )
 LEDGER = r"ledger|ledger_"
@@ -224,11 +231,13 @@ RELEASED = {
     "filter_priority": r"codes|weights",
     "privr": r"relevance",
     "objective_perturbation": r"\[0\]",
+    "objective_perturbation, K": r"\[0\]",
     "irls": r"path",
     "linear": r"coef_|intercept_|release_(\.objective\.(M|v|c))?",
     "linear, laplace": r"coef_|intercept_|release_(\.objective\.(M|v|c))?",
     "linear, mean first": r"coef_|intercept_|release_(\.objective\.(M|v|c))?",
-    "logistic": r"coef_|intercept_|release_(\.objective\.(M|v|c))?",
+    "logistic": r"coef_|intercept_",
+    "logistic, wishart": r"coef_|intercept_|release_(\.objective\.(M|v|c))?",
 }
 
 

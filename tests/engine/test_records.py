@@ -9,6 +9,8 @@ from sklearn.exceptions import DataConversionWarning
 from dpreg.checks import InputError
 from dpreg.estimators import records
 from dpreg.pipeline.domain import Box
+from dpreg.pipeline.objective import TAYLOR
+from dpreg.pipeline.solve import Penalty
 
 BOX = Box([0.0], [1.0], response=(2, 5))
 
@@ -78,3 +80,37 @@ def test_unknown_arguments():
     records.refuse({"sample_weight": None})
     with pytest.raises(TypeError, match="unexpected keyword argument 'a'"):
         records.refuse({"b": 1, "a": 2})
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("penalty", (Penalty(1.0), None, "numpy")),
+        ("loss", (None, TAYLOR, "numpy")),
+        ("sampler", (None, None, "opendp")),
+    ],
+)
+def test_what_is_for_a_quadratic_is_refused_where_none_is_released(name, given):
+    with pytest.raises(InputError, match=f"{name} is given"):
+        records.no_quadratic(*given)
+    records.no_quadratic(Penalty(0.0), None, "numpy")
+
+
+def test_bounds_are_a_box_with_an_intercept():
+    assert records.public_set((0, [1.0, 2.0], (0.0, 1.0)), 2) == Box([0, 0], [1, 2], (0, 1), intercept=True)
+    box = Box([0.0], [1.0], (0, 1))
+    assert records.public_set(box) is box
+    with pytest.raises(InputError, match="domain is of type tuple"):
+        records.public_set((0.0, 1.0))
+
+
+def test_a_generator_is_refused():
+    records.no_generator(3)
+    with pytest.raises(InputError, match="random_state is a Generator"):
+        records.no_generator(np.random.default_rng(1))
+
+
+def test_rows_whose_products_no_float_holds_are_refused():
+    for rows in ([[1e308, -1e308]], sparse.csr_array([[1e308, -1e308]])):
+        with pytest.raises(InputError, match="X holds 1e"):
+            records.table(rows)

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from dpreg.estimators import private
-from dpreg.pipeline import objective
+from dpreg.estimators import private, records
+from dpreg.pipeline import objective, solve
 from dpreg.pipeline.domain import Box
 
 X, Y = np.linspace(-1, 1, 20)[:, None], np.linspace(0, 1, 20)
@@ -60,7 +60,8 @@ CASES = {
     "private.PrivateLogisticRegression": [
         *parameters(logistic),
         ("loss is of type str: give Loss", logistic(loss="taylor")),
-        ("not one of labels: give", logistic(loss=objective.SQUARED)),
+        ("loss is given, .*: add", logistic(loss=objective.TAYLOR)),
+        ("not one of labels: give", logistic(mechanism="wishart", loss=objective.SQUARED)),
     ],
     "private.PrivateLogisticRegression.fit": [("y holds 0.05", logistic(y=Y))],
     "private.PrivateLogisticRegression.predict": [("X holds nan", lambda: logistic()().predict([[math.nan]]))],
@@ -70,9 +71,14 @@ CASES = {
     "private.PrivateLogisticRegression.decision_function": [
         ("X has shape", lambda: logistic()().decision_function([1.0])),
     ],
-    "private.public_set": [
-        ("domain is of type tuple: give Box, Ball, or lower", lambda: private.public_set(([0], [1]))),
-        ("lower has 1 entries and upper has 2: give", lambda: private.public_set(([0], [1, 2], (0, 1)))),
+    "records.no_generator": [("is a Generator: give", lambda: records.no_generator(np.random.default_rng(1)))],
+    "records.no_quadratic": [
+        ("penalty is given, .*: add", lambda: records.no_quadratic(solve.Penalty(1.0), None, "numpy")),
+        ("sampler is 'other': choose", lambda: records.no_quadratic(None, None, "other")),
+    ],
+    "records.public_set": [
+        ("domain is of type tuple: give Box, Ball, or lower", lambda: records.public_set(([0], [1]))),
+        ("lower has 1 entries and upper has 2: give", lambda: records.public_set(([0], [1, 2], (0, 1)))),
     ],
 }
 EXEMPT = {}

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from dpreg.mechanisms.objective_perturbation import objective_perturbation
-from dpreg.pipeline import logistic, surrogates
+from dpreg.mechanisms.objective_perturbation import objective_perturbation, share_for, uniform
+from dpreg.pipeline import logistic, objective, surrogates
 from dpreg.pipeline.domain import Box
 
 Z, Y = np.array([[1.0], [1.0], [-1.0]]), np.array([1.0, 0.0, 1.0])
@@ -29,6 +29,11 @@ CASES = {
         ("tolerance is 0: give", lambda: logistic.newton(blocks, 1, tolerance=0.0)),
         ("not converged after 1 evaluations.*add a ridge", lambda: logistic.newton(blocks, 1, limit=1)),
     ],
+    "objective_perturbation.share_for": [("p is 0: give", lambda: share_for(0))],
+    "objective_perturbation.uniform": [("domain is of type int: give", lambda: uniform(3))],
+    "objective.add_up": [
+        ("X has 2 columns", lambda: objective.add_up(lambda *_: np.eye(2), np.ones((3, 2)), Y, BOX)),
+    ],
     "objective_perturbation.objective_perturbation": [
         ("epsilon is 0: give", lambda: objective_perturbation(Z, Y, BOX, 0.0)),
         ("epsilon is inf: give", lambda: objective_perturbation(Z, Y, BOX, math.inf)),
@@ -37,6 +42,7 @@ CASES = {
             lambda: objective_perturbation(Z, Y, BOX, 1e-300),
         ),
         ("share is 1: give", lambda: objective_perturbation(Z, Y, BOX, 1.0, share=1.0)),
+        ("norm is 'L1': choose", lambda: objective_perturbation(Z, Y, BOX, 1.0, norm="L1")),
         ("share is nan: give", lambda: objective_perturbation(Z, Y, BOX, 1.0, share=math.nan)),
         ("y holds 2.0: give one of the two", lambda: objective_perturbation(Z, 2 * Y, BOX, 1.0)),
         ("domain is of type int: give", lambda: objective_perturbation(Z, Y, 3, 1.0)),

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from dpreg.estimators import plan, private
+from dpreg.estimators import plan, records
 from dpreg.mechanisms.wishart import difference
 from dpreg.pipeline.domain import Ball, Box
 from dpreg.pipeline.objective import SQUARED
@@ -27,7 +27,7 @@ def ahead(domain=BOX, n=100, epsilon=1.0, moments=None, **options):
 
 
 def law(mechanism, epsilon=1.0, n=9, neighbours="replace", loss=SQUARED):
-    return lambda: private.noise_law(mechanism, BOX, epsilon, n, neighbours=neighbours, loss=loss)
+    return lambda: records.noise_law(mechanism, BOX, epsilon, n, neighbours=neighbours, loss=loss)
 
 
 LOPSIDED = G + np.triu(np.full(G.shape, 0.1), 1)
@@ -80,7 +80,7 @@ CASES = {
         ("mechanisms is of type list: give a dict", lambda: plan.compare(BOX, 100, 1.0, mechanisms=["laplace"])),
         ("moments have shape", lambda: plan.compare(BOX, 100, 1.0, np.eye(2))),
     ],
-    "private.noise_law": [
+    "records.noise_law": [
         ("mechanism is 'magic': choose", law("magic")),
         ("epsilon is 0: give", law("laplace", epsilon=0)),
         ("n is 2.5: give", law("mean first", n=2.5)),

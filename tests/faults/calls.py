@@ -380,6 +380,7 @@ def pipeline():
     yield objective.logistic, {"X": rows, "y": labels, "domain": label_box}
     yield objective.check_labels, {"y": labels, "domain": label_box}
     yield objective.moments, {"X": rows, "y": y, "domain": box}
+    yield objective.add_up, {"add": lambda: lambda rows, *_: np.eye(3), "X": rows, "y": y, "domain": box}
     yield objective.from_gram, {"gram": lambda: np.eye(3), "domain": box}
     yield objective.merge, {"shards": lambda: [linear(), linear()]}
     yield release.Release, {"objective": linear, "scales": scales, "domain": box, "ledger": ledger}
@@ -537,6 +538,8 @@ def mechanisms():
     yield irls_moments.sensitivities, {"domain": ball, "cap": 1.0}
     perturbed = {"X": rows, "y": labels, "domain": label_box, "epsilon": 1.0}
     yield objective_perturbation.objective_perturbation, perturbed
+    yield objective_perturbation.share_for, {"p": 3}
+    yield objective_perturbation.uniform, {"domain": label_box}
     yield moment_noise.in_range, {"weights": lambda: np.ones(3)}
     yield wishart.WishartDifference, {"weights": lambda: np.ones(3), "spread": 1.0}
     difference = partial(wishart.difference, box(), 1.0)
@@ -648,9 +651,9 @@ def estimators():
     yield nonprivate.twin, {"penalty": lambda: solve.Penalty(1.0, 0.5), "n": 10}
     chosen = {"X": rows, "y": y, "domain": box, "alpha": 1.0, "grid": (0.1, 1.0), "folds": 2}
     yield nonprivate.choose_penalty, chosen
-    yield private.public_set, {"bounds": box, "d": 2}
+    yield records.public_set, {"bounds": box, "d": 2}
     priced = {"domain": box, "epsilon": 1.0, "n": 9, "neighbours": "replace", "loss": lambda: objective.SQUARED}
-    yield private.noise_law, {"mechanism": "wishart", **priced}
+    yield records.noise_law, {"mechanism": "wishart", **priced}
     yield forecasts.stand_in, {"domain": box}
     yield forecasts.altered, {"domain": ball, "predictors": 2.0, "response": 2.0}
     ahead = {"domain": box, "n": 100}
@@ -668,6 +671,8 @@ def estimators():
     yield records.table, {"X": rows}
     yield records.response, {"y": y}
     yield records.refuse, {"unknown": lambda: {}}
+    yield records.no_generator, {"random_state": 1}
+    yield records.no_quadratic, {"penalty": lambda: solve.Penalty(0.0), "loss": None, "sampler": "numpy"}
     yield records.labels, {"y": labels, "classes": None, "domain": label_box}
     yield settled(private.PrivateLinearRegression, y), {"domain": box}
     yield settled(private.PrivateLogisticRegression, labels), {"domain": label_box}

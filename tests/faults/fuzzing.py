@@ -121,6 +121,8 @@ WORDS = ("Neighbours", "Convention", "Mode", "Split", "Country", "Population", "
 FUNCTIONS = ("Predict", "Error", "Measure", "Blocks", "Sums")
 ALIASES = dict.fromkeys(WORDS, frozenset({"text"})) | dict.fromkeys(FUNCTIONS, frozenset({"function"})) | {
     "Mechanism": {"text", "function"},
+    "LabelMechanism": {"text", "function"},
+    "Add": {"function"},
     "Outcome": {"text", "none"},
     "Weights": {"list", "array"},
     "Lines": {"list"},

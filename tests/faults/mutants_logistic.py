@@ -108,4 +108,34 @@ MUTANTS = {
         "square = 0 * domain.intercept + (",
         "test_objective_perturbation.py -k longest",
     ),
+    "K-norm: the tilt of one degree too few": (
+        "dpreg.mechanisms.objective_perturbation.objective_perturbation",
+        "rng.gamma(domain.p + 1, scale)",
+        "rng.gamma(domain.p, scale)",
+        "test_objective_perturbation.py -k declared_law",
+    ),
+    "K-norm: the constant hidden by half": (
+        "dpreg.mechanisms.objective_perturbation.uniform",
+        "rng.uniform(-1.0, 1.0, int(domain.intercept))",
+        "rng.uniform(-0.5, 0.5, int(domain.intercept))",
+        "test_objective_perturbation.py -k leaves_k",
+    ),
+    "K-norm: a ball filled like its surface": (
+        "dpreg.mechanisms.objective_perturbation.uniform",
+        "rng.uniform() ** (1 / domain.d)",
+        "1.0",
+        "test_objective_perturbation.py -k leaves_k",
+    ),
+    "estimators: objective perturbation without the declared neighbours": (
+        "dpreg.estimators.private.PrivateLogisticRegression._perturb",
+        '"neighbours": self.neighbours',
+        '"neighbours": "add_remove"',
+        "test_private.py -k is_objective_perturbation",
+    ),
+    "estimators: a penalty that is silently left out": (
+        "dpreg.estimators.records.no_quadratic",
+        '"penalty": penalty is not None and penalty.lam > 0',
+        '"penalty": False',
+        "test_private.py -k belongs_to_a_quadratic",
+    ),
 }

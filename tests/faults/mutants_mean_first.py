@@ -50,8 +50,8 @@ MUTANTS = {
         "test_mean_first.py -k secret",
     ),
     "mean first: the estimator gives n where it is a secret": (
-        "dpreg.estimators.private._Private._minimise",
-        'domain.intercept and self.neighbours == "replace"',
+        "dpreg.estimators.records.noise_law",
+        'domain.intercept and neighbours == "replace"',
         "domain.intercept",
         "test_mean_first.py -k 'estimator_takes'",
     ),

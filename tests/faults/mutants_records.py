@@ -20,7 +20,7 @@ MUTANTS = {
         "test_private.py -k weights",
     ),
     "sparse rows: the second block taken for the first": (
-        "dpreg.pipeline.objective._sparse_moments",
+        "dpreg.pipeline.objective._sparse",
         "target[part], part.start",
         "target[:len(X[part].toarray())], part.start",
         "test_objective.py -k sparse",

@@ -2,7 +2,7 @@
 
 MUTANTS = {
     "Dask arrays are read into memory": (
-        "dpreg.pipeline.objective.moments",
+        "dpreg.pipeline.objective.add_up",
         "if stream.lazy(X) or stream.lazy(y):",
         "if False:",
         "test_stream.py -k 'at_work or one_side'",
