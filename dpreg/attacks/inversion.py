@@ -26,6 +26,7 @@ from dpreg.pipeline.objective import SQUARED, Loss, Quadratic
 Predict = Callable[[FloatArray], FloatArray]
 Error = Callable[[FloatArray, FloatArray], FloatArray]
 
+BLOCK = 4096  # targets at a time: what is made of them then stays in the cache of the processor
 TIE = 1e-9  # log-scores closer than this are equal: rounding must not decide a guess
 
 
@@ -198,12 +199,17 @@ def accuracies(
     >>> [float(share) for share in found]
     [0.5, 1.0]
     """
-    likely = np.swapaxes(_likelihoods(predict, X, y, sensitive, error, ()), -1, -2)
-    truth, found = sensitive.codes(X), []
-    for prior in priors:
-        who = replace(sensitive, prior=prior)
-        found.append(np.asarray((_best(likely + _log(who.prior), who) == truth).mean(axis=-1)))
-    return found
+    rows, target, truth = rows_of(X, sensitive), checks.vector(y, "y"), sensitive.codes(X)
+    if len(target) != len(rows):
+        raise InputError(f"X has {len(rows)} targets and y has {len(target)}: give one response per target")
+    attackers = [replace(sensitive, prior=prior) for prior in priors]
+    right: list[Any] = [0] * len(attackers)
+    for start in range(0, len(rows), BLOCK):
+        part = slice(start, start + BLOCK)
+        likely = np.swapaxes(_likelihoods(predict, rows[part], target[part], sensitive, error, ()), -1, -2)
+        for k, who in enumerate(attackers):
+            right[k] += (_best(likely + _log(who.prior), who) == truth[part]).sum(axis=-1)
+    return [np.asarray(count / len(rows)) for count in right]
 
 
 @checked
