@@ -1,6 +1,8 @@
 """The pages, the claims and the stored outputs, read without running anything."""
 
 import ast
+import importlib
+import importlib.util
 import os
 import re
 from functools import cache
@@ -167,6 +169,18 @@ def test_cells_define_nothing(page):
     for number, cell in enumerate(cells(page)):
         defined = [n for n in ast.walk(parsed(cell.source)) if isinstance(n, ast.FunctionDef | ast.ClassDef)]
         assert not defined, f"cell {number} defines {defined[0].name}: move it to lib, with a test"
+
+
+@every_chapter
+def test_what_cells_import_is_there(page):
+    """Found in a moment, and not by the chapter when it runs."""
+    for cell in cells(page):
+        for node in ast.walk(parsed(cell.source)):
+            if isinstance(node, ast.ImportFrom) and node.module.partition(".")[0] in ("dpreg", "lib"):
+                module = importlib.import_module(node.module)
+                for name in [alias.name for alias in node.names]:
+                    place = f"{node.module}.{name}"
+                    assert hasattr(module, name) or importlib.util.find_spec(place), f"there is no {place}"
 
 
 @every_chapter
