@@ -236,6 +236,7 @@ def noise_law(
 
     Examples
     --------
+    >>> from dpreg.pipeline.objective import SQUARED
     >>> box = Box([0.0], [1.0], (0.0, 1.0))
     >>> noise_law("laplace", box, 1.0, None, neighbours="replace", loss=SQUARED).name
     'Laplace'
