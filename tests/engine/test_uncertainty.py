@@ -178,7 +178,8 @@ def test_what_is_not_known_is_refused(make, n, said):
 
 def test_labels_have_no_such_intervals():
     label = (Y.mean() < Y).astype(float)
-    model = PrivateLogisticRegression(Box([0, -5], [10, 5], (0, 1), intercept=True), 1.0, random_state=1).fit(X, label)
+    box, settings = Box([0, -5], [10, 5], (0, 1), intercept=True), {"mechanism": "wishart", "random_state": 1}
+    model = PrivateLogisticRegression(box, 1.0, **settings).fit(X, label)
     with pytest.raises(InputError, match="one of labels"):
         uncertainty(model.release_)
 
