@@ -47,7 +47,7 @@ class Forecast:
     standard_error : float
         Of `excess`, over the draws.
     first_order : float
-        The excess to first order in the noise (eq-best-risk), before any repair.
+        The excess to first order in the noise, before any repair: the chapter Before you spend derives it.
     noise : float
         Root mean square eigenvalue of the noise over the smallest eigenvalue of the moments, in the law's own columns.
     constant : float
