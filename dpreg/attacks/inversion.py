@@ -199,9 +199,7 @@ def accuracies(
     >>> [float(share) for share in found]
     [0.5, 1.0]
     """
-    rows, target, truth = rows_of(X, sensitive), checks.vector(y, "y"), sensitive.codes(X)
-    if len(target) != len(rows):
-        raise InputError(f"X has {len(rows)} targets and y has {len(target)}: give one response per target")
+    (rows, target), truth = _targets(X, y, sensitive), sensitive.codes(X)
     attackers = [replace(sensitive, prior=prior) for prior in priors]
     right: list[Any] = [0] * len(attackers)
     for start in range(0, len(rows), BLOCK):
@@ -412,10 +410,7 @@ def _likelihoods(
     columns = [column for attribute in (sensitive, *unknown) for column in attribute.columns]
     if len(set(columns)) < len(columns):
         raise InputError(f"the attributes use the columns {columns}: give attributes that share none")
-    rows = rows_of(X, sensitive, *unknown)
-    target = checks.vector(y, "y")
-    if len(target) != len(rows):
-        raise InputError(f"X has {len(rows)} targets and y has {len(target)}: give one response per target")
+    rows, target = _targets(X, y, sensitive, *unknown)
     filled = np.repeat(rows[None], len(sensitive.values), axis=0)
     filled[:, :, list(sensitive.columns)] = sensitive.values[:, None]
     total: Any = None
@@ -430,6 +425,14 @@ def _likelihoods(
         term = weight + error(target, f.reshape(*f.shape[:-1], *filled.shape[:2]))
         total = term if total is None else np.logaddexp(total, term)
     return np.asarray(total)
+
+
+def _targets(X: ArrayLike, y: ArrayLike, *attributes: Attribute) -> tuple[FloatArray, FloatArray]:
+    """Return the people who are attacked, as rows, and their responses."""
+    rows, target = rows_of(X, *attributes), checks.vector(y, "y")
+    if len(target) != len(rows):
+        raise InputError(f"X has {len(rows)} targets and y has {len(target)}: give one response per target")
+    return rows, target
 
 
 def _best(found: FloatArray, attribute: Attribute) -> Codes:

@@ -19,7 +19,7 @@ from dpreg.estimators.records import Mechanism, noise_law
 from dpreg.noise import RandomState
 from dpreg.pipeline import repair, solve
 from dpreg.pipeline.domain import Ball, Box, Domain
-from dpreg.pipeline.objective import FLAT, SQUARED, Quadratic
+from dpreg.pipeline.objective import FLAT, SQUARED, Quadratic, zero
 from dpreg.pipeline.release import perturb
 
 NEAR = 0.1
@@ -177,9 +177,8 @@ def expected_error(
     least = float(np.linalg.eigvalsh(M * np.outer(w, w))[0])
     theta = np.linalg.solve(M, -v / 2)
     constant = float(one[0, 0] - one[0, 1] ** 2)
-    nothing = Quadratic(np.zeros_like(M), np.zeros_like(v), np.array(0.0))
     state = noise.generator(random_state)
-    added = perturb(nothing, law, state, draws=(checks.count(repeats, "repeats", 2),))
+    added = perturb(zero(len(v)), law, state, draws=(checks.count(repeats, "repeats", 2),))
     noisy = Quadratic(count * M + added.M, count * v + added.v, added.c)
     moved = solve.minimise(repair.lift(noisy, law)) - theta
     excess = ((moved @ M) * moved).sum(axis=1) / constant

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,7 +27,8 @@ from dpreg.pipeline.release import Release, Sampler, release
 from dpreg.pipeline.solve import NONE, Penalty
 from dpreg.pipeline.surrogates import chebyshev
 
-LabelMechanism = Literal["objective", "mean first", "wishart", "laplace"] | Callable[..., Law]
+LabelWord = Literal["objective", "mean first", "wishart", "laplace"]
+LabelMechanism = LabelWord | Callable[..., Law]
 
 
 class _Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -275,8 +276,8 @@ class PrivateLogisticRegression(ClassifierMixin, _Private):  # type: ignore[misc
         """Release, charge and minimise, with the errors of `PrivateLinearRegression.fit`."""
         X, y, domain = self._rows(X, y, unknown)
         y, classes = records.labels(y, self.classes, domain)
-        words = ("objective", "mean first", "wishart", "laplace")
-        if not callable(self.mechanism) and checks.choice(self.mechanism, words, "mechanism") == "objective":
+        own = self.mechanism
+        if not callable(own) and checks.choice(own, get_args(LabelWord), "mechanism") == "objective":
             theta = self._perturb(X, y, domain, budget)
         else:
             loss = chebyshev(4.0) if self.loss is None else self.loss

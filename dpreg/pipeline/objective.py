@@ -340,6 +340,23 @@ def _moments(
 
 
 @checked
+def zero(p: int) -> Quadratic:
+    """Return the objective of no records: with noise on it, it is the noise alone.
+
+    Parameters
+    ----------
+    p : int
+        Number of coefficients.
+
+    Examples
+    --------
+    >>> float(zero(2)([3.0, -1.0]))
+    0.0
+    """
+    return Quadratic(np.zeros((p, p)), np.zeros(p), np.array(0.0))
+
+
+@checked
 def from_gram(gram: FloatArray, domain: Domain, loss: Loss = SQUARED, bits: int | None = None) -> Quadratic:
     """Return the objective for the moments of (t, Z), of shape (..., p + 1, p + 1).
 

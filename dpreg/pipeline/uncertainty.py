@@ -20,7 +20,7 @@ from dpreg.noise import RandomState, generator
 from dpreg.pipeline import repair, solve
 from dpreg.pipeline.domain import Domain, Model
 from dpreg.pipeline.laws import Law
-from dpreg.pipeline.objective import Quadratic
+from dpreg.pipeline.objective import Quadratic, zero
 from dpreg.pipeline.release import Release, perturb
 
 LEVEL = 0.9
@@ -138,8 +138,7 @@ def uncertainty(
     freedom = _count(release, n) - noisy.p
     lifted = repair.lift(noisy, law)
     theta, M = solve.minimise(lifted), lifted.symmetric
-    nothing = Quadratic(np.zeros(noisy.M.shape), np.zeros(noisy.p), np.array(0.0))
-    noise = perturb(nothing, law, rng, draws=(repeats,))
+    noise = perturb(zero(noisy.p), law, rng, draws=(repeats,))
     pull = noise.v / 2 + noise.M @ theta  # half the gradient of the noise
     inverse = np.linalg.inv(M)
     variance = _variance(noisy, theta, float((pull @ inverse * pull).sum(axis=1).mean()), freedom)

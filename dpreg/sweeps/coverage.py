@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from scipy import stats
 
 from dpreg import checks, limits
 from dpreg.arguments import checked
@@ -21,12 +22,12 @@ from dpreg.pipeline import repair, solve
 from dpreg.pipeline.domain import Box
 from dpreg.pipeline.laws import Law
 from dpreg.pipeline.ledger import Ledger
-from dpreg.pipeline.objective import Quadratic, from_gram
+from dpreg.pipeline.objective import Quadratic, from_gram, zero
 from dpreg.pipeline.release import Release, perturb
 from dpreg.pipeline.uncertainty import strength, uncertainty
 
-NORMAL = 1.6448536269514722  # of level 0.9
-TAILS = (0.05, 0.95)
+TAILS = (0.05, 0.95)  # of level 0.9
+NORMAL = float(stats.norm.ppf(TAILS[1]))
 REPEATS = 400  # draws for one interval: a study needs fewer than a report
 
 Draw = Callable[[np.random.Generator], FloatArray]
@@ -153,8 +154,7 @@ def _bootstrap(out: Release, rng: np.random.Generator) -> tuple[FloatArray, Floa
     lifted = repair.lift(f, law)
     theta = solve.minimise(lifted)
     variance = np.clip(float(f(theta)) / (float(f.M[0, 0]) - f.p), 0.0, 1.0)
-    nothing = Quadratic(np.zeros(f.M.shape), np.zeros(f.p), np.array(0.0))
-    noise = perturb(nothing, law, rng, draws=(REPEATS,))
+    noise = perturb(zero(f.p), law, rng, draws=(REPEATS,))
     error = np.sqrt(variance) * rng.standard_normal((REPEATS, f.p)) @ np.linalg.cholesky(lifted.symmetric).T
     again = Quadratic(lifted.symmetric + noise.M, lifted.v + noise.v - 2 * error, noise.c)
     return theta, solve.minimise(repair.lift(again, law))

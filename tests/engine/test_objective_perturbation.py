@@ -4,6 +4,7 @@ import itertools
 import math
 from functools import partial
 
+import dask.array as da
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -122,7 +123,6 @@ def test_the_share_balances_noise_and_ridge():
 
 @pytest.mark.parametrize("kind", ["sparse", "lazy"])
 def test_records_that_are_no_array_are_read_again_and_again(kind):
-    da = pytest.importorskip("dask.array")
     rng = np.random.default_rng(3)
     X, y = rng.uniform(-1, 1, (9000, 3)), rng.integers(0, 2, 9000)
     thin = (sparse.csr_array(X), y) if kind == "sparse" else (da.from_array(X, chunks=2000), da.from_array(y))

@@ -381,6 +381,7 @@ def pipeline():
     yield objective.check_labels, {"y": labels, "domain": label_box}
     yield objective.moments, {"X": rows, "y": y, "domain": box}
     yield objective.add_up, {"add": lambda: lambda rows, *_: np.eye(3), "X": rows, "y": y, "domain": box}
+    yield objective.zero, {"p": 2}
     yield objective.from_gram, {"gram": lambda: np.eye(3), "domain": box}
     yield objective.merge, {"shards": lambda: [linear(), linear()]}
     yield release.Release, {"objective": linear, "scales": scales, "domain": box, "ledger": ledger}

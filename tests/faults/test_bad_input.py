@@ -317,6 +317,7 @@ CASES = {
         ("domain is of type NoneType: give Domain", lambda: objective.linear(X, Y, None)),
     ],
     "domain.Domain.table": [("X has 4 columns but the domain has 2", lambda: BALL.table(np.ones((20, 4)), Y))],
+    "objective.zero": [("p is 0: give a whole number", lambda: objective.zero(0))],
     "objective.from_gram": [("match them", lambda: objective.from_gram(np.eye(6), BOX))],
     "objective.merge": [("shards", lambda: objective.merge([])), ("shards", lambda: objective.merge([1, 2]))],
     "noise.generator": list(seeds(noise.generator)),
