@@ -101,7 +101,7 @@ def number(text):
 @pytest.mark.browser
 def test_the_page_lists_every_chapter_that_runs_in_the_order_of_the_book(table):
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    files = [chapter["file"] for part in toc["parts"] for chapter in part["chapters"]]
+    files = [toc["root"], *(chapter["file"] for part in toc["parts"] for chapter in part["chapters"])]
     run = [file for file in files if "{code-cell}" in (ROOT / f"{file}.md").read_text(encoding="utf-8")]
     found = [(PAGE.parent / link).resolve().relative_to(BOOK.parent).with_suffix("").as_posix() for link in table.links]
     assert found == run

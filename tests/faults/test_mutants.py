@@ -419,6 +419,15 @@ def chosen():
     return {file: [] if "" in words else ["-k", " or ".join(words)] for file, words in found.items()}
 
 
+@pytest.mark.parametrize("file", chosen())
+def test_what_kills_a_mutant_needs_only_what_is_copied(file):
+    (path,) = (ROOT / "tests").rglob(file)
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert not {name.partition(".")[0] for name in names} & {"tools", "benchmarks"}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("file", "choice"), chosen().items(), ids=[*chosen()])
 def test_the_sound_copy_passes(file, choice, copy):
