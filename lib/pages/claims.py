@@ -18,6 +18,7 @@ from dpreg.checks import InputError
 from lib.pages import report
 
 CLAIMS = Path(__file__).resolve().parents[2] / "book" / "verdicts" / "claims"
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast, where PyYAML was built with libyaml
 
 Verdict = Literal[
     "holds", "holds, but loose", "holds with a change", "not reproduced here", "false", "cannot be checked"
@@ -175,7 +176,7 @@ def load(path: Path = CLAIMS) -> dict[str, Claim]:
 
 def _records(file: Path) -> list[Any]:
     try:
-        records = yaml.safe_load(file.read_text(encoding="utf-8")) or []
+        records = yaml.load(file.read_text(encoding="utf-8"), Loader=LOADER) or []
     except yaml.YAMLError as error:
         raise InputError(f"{file.name} is not YAML: quote text that holds ': ' or ' #'. {error}") from error
     if not isinstance(records, list):

@@ -154,8 +154,13 @@ def called(statements, imported):
             yield from (part for part in parts if isinstance(part, ast.Assign) and named & set(binds(part)))
 
 
+@cache
 def figures(page):
-    """Yield name, caption and statements of each figure of a chapter."""
+    """Name, caption and statements of each figure of a chapter."""
+    return list(_figures(page))
+
+
+def _figures(page):
     earlier, imported = [], {}
     for cell in chapters.code_cells(jupytext.read(page, fmt="md:myst")):
         code = ast.parse(
@@ -184,18 +189,23 @@ def missing(name, caption, statements):
     return lost - set(ELSEWHERE.get(name, ()))
 
 
-FIGURES = [figure for page in chapters.chapters() for figure in figures(page)]
+PAGES = chapters.chapters()
 
 
-@pytest.mark.parametrize(("name", "caption", "statements"), FIGURES, ids=[name for name, *_ in FIGURES])
-def test_a_caption_says_what_the_code_does(name, caption, statements):
-    assert missing(name, caption, statements) == set(), caption
+def every_figure():
+    return [figure for page in PAGES for figure in figures(page)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_caption_says_what_the_code_does(page):
+    lost = {name: missing(name, caption, statements) for name, caption, statements in figures(page)}
+    assert {name: numbers for name, numbers in lost.items() if numbers} == {}
 
 
 @pytest.mark.parametrize("name", ELSEWHERE)
 def test_no_reason_is_left_over(name, monkeypatch):
     """What the code has needs no reason."""
-    (figure,) = [figure for figure in FIGURES if figure[0] == name]
+    (figure,) = [figure for figure in every_figure() if figure[0] == name]
     monkeypatch.setitem(ELSEWHERE, name, {})
     assert missing(*figure) == set(ELSEWHERE_BEFORE[name])
 
@@ -212,7 +222,7 @@ EDITS = {  # what nobody would see: another seed, other repeats, another budget
 @pytest.mark.parametrize("edit", EDITS)
 def test_an_edited_caption_is_noticed(edit):
     name, old, new = EDITS[edit]
-    (found,) = [figure for figure in FIGURES if figure[0] == name]
+    (found,) = [figure for figure in every_figure() if figure[0] == name]
     assert old in found[1]
     assert missing(name, found[1].replace(old, new), found[2])
 
@@ -220,7 +230,7 @@ def test_an_edited_caption_is_noticed(edit):
 def test_most_edits_of_a_number_are_noticed():
     """One number of one caption at a time, moved by one in its last place or doubled; the code has some of these."""
     noticed = []
-    for name, caption, statements in FIGURES:
+    for name, caption, statements in every_figure():
         for match in re.finditer(DIGITS, caption):
             number = match[0].replace(",", "")
             step = 10.0 ** -len(number.partition(".")[2]) if "e" not in number else float(number)
