@@ -15,7 +15,7 @@ unexport PYTHONPATH PYTHONHOME
 help:
 	@echo "make book       set up, run every chapter, build the HTML book"
 	@echo "make test       set up, run every check"
-	@echo "make fast       the tests that take seconds"
+	@echo "make fast       the tests for the desk: a minute"
 	@echo "make bench      timings as ratios to peers, and how cost grows (minutes; the first run installs a peer)"
 	@echo "make portable   the chapters under other arithmetic: which cells then print something else (an hour)"
 	@echo "make audit      audit every mechanism and every argument in full, and the audits themselves"
@@ -46,7 +46,7 @@ test: lint book
 	python -m pytest --nbval --kept -rs --cov --cov-fail-under=95 --cov-report=term:skip-covered
 
 fast: env
-	python -m pytest -m "not slow and not browser"
+	python -m pytest -m "not thorough and not slow and not browser"
 
 bench: env
 	python -m benchmarks

@@ -87,6 +87,7 @@ def p_values(factor, monkeypatch):
     return peer.compare(one, twin).filter(like="p errors").stack().to_numpy()
 
 
+@pytest.mark.thorough
 def test_two_sides_of_one_law_are_alike_and_a_tenth_more_noise_is_seen(monkeypatch):
     """On the same splits, so only the noise differs: as between us and the peer."""
     alike = p_values(1.0, monkeypatch)

@@ -164,6 +164,7 @@ def test_displayed_equations_stand_alone(page):
 # Cells
 
 
+@pytest.mark.thorough
 @every_chapter
 def test_cells_define_nothing(page):
     for number, cell in enumerate(cells(page)):

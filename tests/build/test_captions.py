@@ -227,6 +227,7 @@ def test_an_edited_caption_is_noticed(edit):
     assert missing(name, found[1].replace(old, new), found[2])
 
 
+@pytest.mark.thorough
 def test_most_edits_of_a_number_are_noticed():
     """One number of one caption at a time, moved by one in its last place or doubled; the code has some of these."""
     noticed = []

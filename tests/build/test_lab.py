@@ -67,6 +67,7 @@ def saved(text, change=run_all, name=CHAPTER):
     return as_written(jupytext.writes(nbformat.from_dict(notebook), fmt=form, config=config), text)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_that_was_run_is_saved_as_it_was(page):
     text = (BOOK / page).read_bytes().decode()

@@ -54,6 +54,7 @@ def otherwise(how, code):
     return done.stdout.split()
 
 
+@pytest.mark.thorough
 def test_rounding_moves_moments_by_the_last_places_only():
     code = """
 import numpy as np
@@ -77,6 +78,7 @@ print(set(Parallel(n_jobs=2)(delayed(os.getpid)() for _ in range(4))) == {os.get
     assert otherwise("one worker", code) == ["True"]
 
 
+@pytest.mark.thorough
 def test_a_kernel_that_this_processor_lacks_is_noticed(monkeypatch):
     assert portable.runs(chapters.settings())
     assert not portable.runs(chapters.settings() | {"PYTHONPATH": "", "PYTHONHOME": "/no/such/folder"})

@@ -83,6 +83,7 @@ def test_short_names_mean_one_thing():
     assert "clip" not in names  # of Box, of Ball, of Domain
 
 
+@pytest.mark.thorough
 def test_what_a_chapter_calls_is_found():
     called = reference.called()
     assert set(called) <= {page.relative_to(ROOT).with_suffix("").as_posix() for page in chapters.chapters()}

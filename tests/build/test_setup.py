@@ -225,7 +225,7 @@ TARGETS = {
     "book": ["-c from jupyter_book.cli.main import main; main() build . --all -W -n --keep-going"],
     "lint": ["-m ruff format --check .", "-m ruff check .", "tools/cells.py --check", "-m mypy"],
     "audit": ["-m pytest -m audit tests"],
-    "fast": ["-m pytest -m not slow and not browser"],
+    "fast": ["-m pytest -m not thorough and not slow and not browser"],
     "reference": ["tools/reference.py"],
     "lab": ["tools/lab.py"],
 }

@@ -44,12 +44,14 @@ print(watch.peak)
     return int(done.stdout)
 
 
+@pytest.mark.thorough
 def test_memory_is_that_of_the_kernel_and_its_workers_at_their_peak():
     """A worker of the child holds 150 MB; ours do not count."""
     worker = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {hold(150, 3)!r}], check=True)"
     assert 150e6 < watched(worker) < 200e6
 
 
+@pytest.mark.thorough
 def test_memory_of_a_process_that_has_ended_is_nothing():
     assert watched("") < 50e6
 

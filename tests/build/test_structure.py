@@ -185,6 +185,7 @@ def test_the_library_needs_neither_book_nor_tests(name):
     assert not tops & {"book", "tests", "tools", "benchmarks", "conftest", "pytest", "hypothesis", "IPython", "random"}
 
 
+@pytest.mark.thorough
 def test_a_release_loads_no_solver_and_no_plots():
     """Whoever only releases should not wait for CVXPY, scikit-learn and matplotlib."""
     code = "import sys, dpreg.pipeline.release; print(*{'cvxpy', 'sklearn', 'matplotlib', 'joblib'} & set(sys.modules))"

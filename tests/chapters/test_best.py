@@ -47,6 +47,7 @@ def by_hand(d, theta_at):
     return risk
 
 
+@pytest.mark.thorough
 def test_balanced_weights_by_another_route(heads):
     box, _ = heads
     one, other = by_hand(box.d, 0), by_hand(box.d, 1)
@@ -90,6 +91,7 @@ def test_top_rung_reaches_what_was_hoped(heads):
         assert low < np.median(excess) < high
 
 
+@pytest.mark.thorough
 def test_every_rung_costs_what_it_says(heads):
     for domain in (heads[0], wine().box(), wine().box(intercept=True)):
         laws = [
@@ -104,6 +106,7 @@ def test_every_rung_costs_what_it_says(heads):
         assert certify(functional(domain, 0.8, sensitivity="printed", convention="copied"), domain) <= 0.8
 
 
+@pytest.mark.thorough
 def test_first_order_risk_on_real_moments(heads):
     """The formula with the data's own moments against a simulation at a budget where first order is right."""
     box, table = heads
@@ -186,6 +189,7 @@ def test_no_weighted_eigenvalue_is_below_twice_the_level():
     assert np.linalg.eigvalsh(lifted * 9)[0] >= least > np.linalg.eigvalsh(lifted)[0]
 
 
+@pytest.mark.thorough
 def test_few_records_are_predicted_about_as_well_as_by_their_mean(heads):
     """Row by row with the estimators, as a user would: 200 of the heads, 60 fits of each kind at a tenth."""
     data, (box, _) = census(), heads

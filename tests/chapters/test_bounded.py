@@ -66,6 +66,7 @@ def simulated_lowest(off, draws, seed, p=11):
     return np.linalg.eigvalsh(E)[:, 0]
 
 
+@pytest.mark.thorough
 def test_four_deviations_are_not_enough():
     laws = {
         "copied": lambda rng, n: rng.laplace(size=n),

@@ -120,6 +120,7 @@ def indefinite(M, b, draws, rng):
     return float((np.linalg.eigvalsh(M + (E + np.swapaxes(E, -1, -2)) / 2)[:, 0] < 0).mean())
 
 
+@pytest.mark.thorough
 def test_the_coding_decides_convexity(numbers, hot):
     rng = np.random.default_rng(77)
     claim, draws = claims.load()["RR-ROOTED"], 3000
@@ -163,6 +164,7 @@ def test_outliers_come_with_the_coding(numbers, hot):
     assert (share["RG_on_mean"] < share["RG"] / 2) == claims.load()["RR-FIG1-REST"].values["RG_on_mean_has_few"]
 
 
+@pytest.mark.thorough
 def test_approach(numbers, hot):
     rng = np.random.default_rng(4)
     near = {}
@@ -252,6 +254,7 @@ def public(people, rows_hot):
     return np.column_stack([*columns, people.y / 50_000 - 1]), [*few, None]
 
 
+@pytest.mark.thorough
 def test_functional_mechanism_against_cells(people):
     rng = np.random.default_rng(31)
     claim = claims.load()["RR-FIG5"]
@@ -282,6 +285,7 @@ def test_functional_mechanism_against_cells(people):
             assert (np.mean(coarse) > means["LR"][0]) == claim.values["one_hot_coarse"]
 
 
+@pytest.mark.thorough
 def test_clipping_steadies_the_cells(people):
     rng = np.random.default_rng(8)
     claim, repeats = claims.load()["RR-DPME-STEADY"], 100
@@ -306,6 +310,7 @@ def test_clipping_steadies_the_cells(people):
         agrees("RR-DPME-STEADY", name, share, math.sqrt(share * (1 - share) / repeats))
 
 
+@pytest.mark.thorough
 def test_the_slides_boxes_shrink(people):
     """From quartile to quartile, in both codings of the slides' five predictors."""
     rng, found = np.random.default_rng(55), {}

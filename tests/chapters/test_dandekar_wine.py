@@ -86,6 +86,7 @@ def agrees(claim, name, own, deviation):
     assert abs(own - record.values[name]) <= 4 * math.hypot(deviation, recorded)
 
 
+@pytest.mark.thorough
 def test_approach(rows):
     """First budget at which the median is within a tenth of the non-private one."""
     rng = np.random.default_rng(4242)
@@ -125,6 +126,7 @@ def wild_shares(rows, fits, epsilon, repeats, rng):
 MEAN = 0.01 * round(0.8 * 4898)  # the slides' penalty: beside the mean over the training rows
 
 
+@pytest.mark.thorough
 def test_penalties_steady_trimmed_fits_if_they_are_beside_the_mean(rows):
     fits = {
         "sum_lr": closed_form,
@@ -137,6 +139,7 @@ def test_penalties_steady_trimmed_fits_if_they_are_beside_the_mean(rows):
         agrees("RR-FIG4", name, share, math.sqrt(share * (1 - share) / 600))
 
 
+@pytest.mark.thorough
 def test_a_penalty_beyond_the_depth_steadies_the_closed_form(rows):
     fits = {
         "none": closed_form,
@@ -179,6 +182,7 @@ def test_plain_fits_hardly_vary(rows):
     agrees("RR-NOVAR", "deviation", deviation, deviation / math.sqrt(2 * (repeats - 1)))
 
 
+@pytest.mark.thorough
 def test_private_fits_rarely_win(rows):
     rng = np.random.default_rng(1234)
     repeats = 400
@@ -193,6 +197,7 @@ def test_private_fits_rarely_win(rows):
         agrees("RR-WORSE", f"wins_{epsilon}", share, math.sqrt(share * (1 - share) / repeats))
 
 
+@pytest.mark.thorough
 def test_penalties_make_no_difference(rows):
     rng = np.random.default_rng(31)
     settings = {"LR": {}, "ridge": {"ridge": RIDGE}, "LASSO": {"l1": L1}, "net": {"ridge": L1 / 2, "l1": L1 / 2}}
@@ -211,6 +216,7 @@ def test_penalties_make_no_difference(rows):
     agrees("RR-SIMILAR", "ridge_on_mean", middle["trimmed ridge"] - middle["trimmed"], doubt)
 
 
+@pytest.mark.thorough
 def test_mean_of_the_error_is_infinite(rows):
     """Above the bulk, doubling the error halves its frequency: the law has no mean."""
     rng = np.random.default_rng(8)
@@ -324,6 +330,7 @@ def test_private_lasso_selects_something_else(rows):
     assert same < draws / 2
 
 
+@pytest.mark.thorough
 def test_symmetrising_does_not_steady(rows):
     fits = {"asymmetric": closed_form, "symmetric": lambda M, v: closed_form((M + M.T) / 2, v)}
     for name, share in wild_shares(rows, fits, 10, 600, np.random.default_rng(717)).items():

@@ -88,6 +88,7 @@ def test_chosen_penalty_leaks():
         assert choose_penalty(*first, box, alpha=1.0).lam == lam
 
 
+@pytest.mark.thorough
 @given(seeds)
 @settings(max_examples=50, deadline=None)
 def test_symmetrising_is_free(seed):
@@ -121,6 +122,7 @@ def test_closed_form_is_stationary_only_under_the_theorems_condition(seed):
     np.testing.assert_allclose(gradient, (A - A.T) @ np.linalg.solve(A, v) / 2, atol=1e-8)
 
 
+@pytest.mark.thorough
 def test_indefinite_shares():
     M, _ = wine_moments()
     rng, draws = np.random.default_rng(31), 20_000

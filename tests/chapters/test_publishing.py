@@ -66,6 +66,7 @@ def test_other_people_are_identified_too(n, epsilon):
     assert possible(noisy, linear(X, y, box), law).mean() < 0.05
 
 
+@pytest.mark.thorough
 def test_what_publishing_costs():
     """At an epsilon of one the best Laplace scales have an error about a quarter above the Wishart difference's."""
     rng, n = np.random.default_rng(8), 5000

@@ -89,6 +89,7 @@ def test_one_record_loses_more_once_the_columns_are_standardised():
     assert loss(before, after, Box([-4.0] * 3, [4.0] * 3, INCOME, intercept=True)) > 0.5
 
 
+@pytest.mark.thorough
 def test_mistakes_that_cost_accuracy():
     """Medians are more than ten standard errors from what they are compared with."""
     scaled = (X - X.mean()) / X.std()
@@ -101,6 +102,7 @@ def test_mistakes_that_cost_accuracy():
         median(swapped, BOX, 0.5)
 
 
+@pytest.mark.thorough
 def test_bounds_that_clip_help_a_small_budget_and_hurt_a_large_one():
     assert median(X, widened(0.5), 0.1) > median(X, BOX, 0.1) + 0.05
     assert median(X, widened(0.5), 10.0) < median(X, BOX, 10.0)
@@ -135,6 +137,7 @@ def test_a_person_with_so_many_records_pays_for_each(k, seed, epsilon):
         assert not worst or loss == pytest.approx(epsilon)
 
 
+@pytest.mark.thorough
 def test_a_cap_on_the_records_of_a_person():
     """At one price for a person, one or two records leave less noise than all; ten standard errors apart."""
     people = X.assign(income=Y, person=RNG.integers(0, 1500, N)).groupby("person")
@@ -215,6 +218,7 @@ SPENDS = st.builds(
 )
 
 
+@pytest.mark.thorough
 @given(st.lists(SPENDS, max_size=4))
 def test_a_ledger_comes_back_from_plain_text(spends):
     gauss = Spend("moments", "Gaussian", "replace", "L2", 1.0, 2.0, math.inf, zcdp=0.1)
@@ -223,6 +227,7 @@ def test_a_ledger_comes_back_from_plain_text(spends):
     assert Ledger(tuple(Spend(**entry) for entry in json.loads(text))) == ledger
 
 
+@pytest.mark.thorough
 def test_three_predictors_of_few_patients_beat_ten_where_noise_counts():
     """The two budgets are far from where the curves cross: medians differ by ten standard errors at least."""
     low = {"age": 18, "sex": 1, "bmi": 15, "bp": 50, "s1": 80, "s2": 20, "s3": 10, "s4": 1, "s5": 3, "s6": 40}

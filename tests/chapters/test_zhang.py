@@ -145,12 +145,14 @@ def ratio(one, other):
 # Fast: the module
 
 
+@pytest.mark.thorough
 def test_grids_of_table_2():
     counts = [people("us", k).X.shape[1] for k in (5, 8, 11, 14)]
     found = {"rates": len(range(1, 11)), "budgets": len(BUDGETS), "least": counts[0], "most": counts[-1]}
     assert claims.load()["FM-TABLE2"].differences(found) == []
 
 
+@pytest.mark.thorough
 def test_recipe_is_the_one_of_the_paper():
     """One draw by hand: the sweep's mechanism and this file's have the same law of theta."""
     data = census("US", 20_000, attributes=5)

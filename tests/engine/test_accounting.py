@@ -144,6 +144,7 @@ def test_difference_in_probability_is_no_sensitivity():
     near("IR-SENSITIVITY", sensitivity=len([0, 0]) - len([0]), difference=difference)
 
 
+@pytest.mark.thorough
 def test_mean_loss_by_direct_search():
     """All laws on two outputs within e^epsilon of each other, on a fine grid; and an integral for Laplace noise."""
     epsilon = 0.3
@@ -272,6 +273,7 @@ def test_gaussian_delta_is_exact_and_never_below(mu, a, plain):
         assert found <= exact * (1 + mp.mpf("1e-9"))
 
 
+@pytest.mark.thorough
 @given(rhos.filter(lambda mu: mu < 1e3), deltas)
 @many
 def test_gaussian_epsilon_is_exact_and_never_below(mu, delta):
@@ -281,6 +283,7 @@ def test_gaussian_epsilon_is_exact_and_never_below(mu, delta):
         assert gauss(mu, mp.mpf(found) * (1 - mp.mpf("1e-9"))) > delta
 
 
+@pytest.mark.thorough
 @given(st.floats(-6, 3).map(lambda power: 10.0**power) | st.just(0.0), deltas)
 @many
 def test_gaussian_calibration_is_exact_and_safe(epsilon, delta):
@@ -292,6 +295,7 @@ def test_gaussian_calibration_is_exact_and_safe(epsilon, delta):
     assert deviation == pytest.approx(3 / mu)
 
 
+@pytest.mark.thorough
 @given(st.floats(0.05, 20), st.floats(-12, -0.5).map(lambda power: 10.0**power))
 @many
 def test_gaussian_agrees_with_dp_accounting(mu, delta):
@@ -303,6 +307,7 @@ def test_gaussian_agrees_with_dp_accounting(mu, delta):
         )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("k", "deviation", "delta"), [(1, 1.0, 1e-5), (10, 5.0, 1e-6), (100, 20.0, 1e-3)])
 def test_gaussian_composition_against_a_privacy_loss_distribution(k, deviation, delta):
     mu = math.sqrt(k) / deviation
@@ -331,6 +336,7 @@ def test_classical_deviation_fails_for_large_epsilon():
 # --- zero-concentrated
 
 
+@pytest.mark.thorough
 @given(rhos, deltas)
 @many
 def test_tight_conversion_is_exact_and_never_below(rho, delta):
@@ -358,6 +364,7 @@ def test_tight_conversion_agrees_with_dp_accounting(rho, delta):
         assert peer <= zcdp_to_dp(rho, delta) * (1 + 1e-5) + 1e-6
 
 
+@pytest.mark.thorough
 @given(losses, deltas)
 @some
 def test_rho_for_ends_on_the_safe_side(epsilon, delta):
@@ -377,6 +384,7 @@ def pairs(draw):
     return p / p.sum(), q
 
 
+@pytest.mark.thorough
 @given(pairs(), st.floats(1e-3, 50), st.floats(0, 4))
 @many
 def test_no_pure_mechanism_exceeds_its_prices(pair, s, total):
@@ -457,6 +465,7 @@ def test_ledger_prices_a_pure_release_at_no_less():
 # --- pure releases, many of them
 
 
+@pytest.mark.thorough
 @given(st.floats(-4, 1).map(lambda power: 10.0**power), counts, deltas)
 @many
 def test_optimal_composition_is_exact_and_never_below(epsilon, k, delta):
@@ -481,6 +490,7 @@ def lies(epsilon, k, total):
         return delta
 
 
+@pytest.mark.thorough
 @given(st.floats(18, 22), st.floats(-3, 3))
 @some
 def test_optimal_is_never_below_when_nearly_all_answers_are_true(epsilon, quantile):
@@ -525,6 +535,7 @@ def test_no_accountant_claims_less_than_laplace_noise_loses(epsilon, k, delta):
     assert laplace < 1.2 * exact
 
 
+@pytest.mark.thorough
 @given(st.floats(-3, 2.5).map(lambda power: 10.0**power), st.integers(1, 10**6), deltas)
 @example(0.1, 1, 0.9)  # the share is larger than the total
 @many
@@ -541,6 +552,7 @@ def test_advanced_by_the_printed_formula(epsilon, k, delta):
     assert accounting.advanced(epsilon, k, delta) == pytest.approx(float(printed(epsilon, k, delta)), rel=1e-14)
 
 
+@pytest.mark.thorough
 @given(st.floats(-3, 2).map(lambda power: 10.0**power), st.integers(1, 40), deltas)
 @some
 def test_optimal_share_ends_on_the_safe_side(total, k, delta):
@@ -573,6 +585,7 @@ def test_mean_cdp_by_hand():
     assert MeanCDP.from_pure(0.7).tau == quoted.tau - math.log(3) + 0.7
 
 
+@pytest.mark.thorough
 @given(st.floats(0.001, 3), st.integers(1, 60), deltas)
 @many
 def test_mean_cdp_is_the_sharp_advanced_theorem(epsilon, k, delta):

@@ -88,6 +88,7 @@ def test_criterion_at_a_random_theta_is_the_variance_of_the_objective():
 # --- the best scales
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("loss", LOSSES, ids=("linear", "Taylor", "other"))
 @pytest.mark.parametrize("d", [1, 2, pytest.param(5, marks=pytest.mark.slow), 13])
 def test_the_formula_is_found_on_the_box(d, loss):
@@ -117,6 +118,7 @@ def test_nothing_is_better_where_the_two_bounds_meet(neighbours):
                 assert value <= bound * (1 + 1e-6)
 
 
+@pytest.mark.thorough
 @PROPERTY
 @given(st.data())
 def test_no_scales_within_epsilon_have_a_smaller_criterion(data):
@@ -136,6 +138,7 @@ def test_no_scales_within_epsilon_have_a_smaller_criterion(data):
     assert criterion(other, weights) >= least(domain, 1.0, weights=weights, neighbours=neighbours) * (1 - 1e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("neighbours", ["replace", "add_remove"])
 @pytest.mark.parametrize(("d", "loss"), [(1, TAYLOR), (3, SQUARED), pytest.param(3, TAYLOR, marks=pytest.mark.slow)])
 def test_the_best_scales_cost_epsilon_and_the_search_never_beats_it(d, loss, neighbours):
@@ -149,6 +152,7 @@ def test_the_best_scales_cost_epsilon_and_the_search_never_beats_it(d, loss, nei
     assert certify(optimal(cube(3), 0.7, neighbours=neighbours), cube(3), neighbours) == pytest.approx(0.7, rel=1e-12)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("loss", [SQUARED, pytest.param(TAYLOR, marks=pytest.mark.slow)])
 def test_they_are_no_worse_than_any_convention(loss):
     for domain, weights in itertools.product((cube(3), cube(3, corner=True, intercept=True)), WEIGHTS[1:]):
@@ -165,6 +169,7 @@ def test_the_count_is_public_only_when_replacing():
     assert np.count_nonzero(best(domain).M == 0) == 1
 
 
+@pytest.mark.thorough
 def test_predictors_are_alike_and_budgets_stack():
     for domain in (cube(3), cube(3, intercept=True)):
         scales = optimal(domain, [0.1, 1.0], weights=WEIGHTS[1])
@@ -175,6 +180,7 @@ def test_predictors_are_alike_and_budgets_stack():
         np.testing.assert_array_equal(scales.M[1], best(domain).M)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("corner", [False, True])
 def test_the_bound_is_found_where_the_linear_part_rules(corner):
     """There the best u is close to the reach, and a search from afar sticks at the end: a percent too low."""
@@ -183,6 +189,7 @@ def test_the_bound_is_found_where_the_linear_part_rules(corner):
         assert value <= least(cube(d, corner=corner), 1.0, weights=weights) * (1 + 1e-7)
 
 
+@pytest.mark.thorough
 def test_bounds_fall_with_the_square_of_epsilon():
     for domain in domains(2):
         assert least(domain, 0.5) == pytest.approx(4 * least(domain, 1.0), rel=1e-9)

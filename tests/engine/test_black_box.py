@@ -236,6 +236,7 @@ def test_which_pairs_go_on_is_not_decided_by_what_is_counted(monkeypatch):
     assert {name for r, _, name in seen if r == 2} == {"by 12"}
 
 
+@pytest.mark.thorough
 def test_a_model_without_privacy_is_refuted():
     pairs = standard((0, 1), (0, 1), d=2)[:2]
     report = dpreg.audit.estimator(lambda X, y, seed: Ridge(1.0).fit(X, y), pairs, 1.0, draws=100, random_state=1)

@@ -248,6 +248,7 @@ def test_workers_of_joblib_cannot_spend_a_live_budget():
     assert budget.ledger.epsilon == 1.0
 
 
+@pytest.mark.thorough
 def test_a_process_of_its_own_has_a_budget_of_its_own():
     code = "from dpreg import Budget; b = Budget(1.0); print(b.remaining)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

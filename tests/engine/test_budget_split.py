@@ -141,6 +141,7 @@ def test_printed_logistic_objective():
     close("BA-TAYLOR", "printed", 0.5 * 1 * 1)
 
 
+@pytest.mark.thorough
 def test_joint_sensitivity_is_less_than_the_sum():
     d, grid = 13, np.linspace(0, 1, 5201)
     for name, (square, cross) in {"linear": (1, 2), "logistic": (1 / 8, 1 / 2)}.items():
@@ -181,6 +182,7 @@ def test_printed_scales():
     close("BA-NOISE", "functional", 2 * 13**2 + 4 * 13)
 
 
+@pytest.mark.thorough
 def test_what_a_split_spends():
     for name, loss in LOSSES.items():
         a = share(13, loss=loss)
@@ -370,6 +372,7 @@ def test_releases_are_reproducible_and_do_not_see_what_was_clipped():
     np.testing.assert_array_equal(first.relevance, second.relevance)
 
 
+@pytest.mark.thorough
 @PROPERTY
 @given(st.permutations(range(3)), st.tuples(*[st.sampled_from([-1, 1])] * 3))
 def test_permuting_and_flipping_predictors_changes_the_scales_with_them(order, signs):

@@ -135,6 +135,7 @@ def test_missing_values_in_other_wrappings():
         checks.numeric(pd.DataFrame({"a": ["x", None]}), "x")
 
 
+@pytest.mark.thorough
 @given(
     places=st.sets(st.tuples(st.integers(0, 8), st.integers(0, 2)), min_size=1),
     kind=st.sampled_from(NULLABLE),

@@ -43,6 +43,7 @@ def test_delta_is_the_hockey_stick(eps, nu, a):
     assert chi_square.delta(eps, nu, a) == pytest.approx(profile(eps, nu, a), rel=1e-4)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("d", [1, 3])
 def test_matrix_costs_what_the_number_costs(d):
     """The mechanism itself: Wishart draws, their loss by the densities, against the one-dimensional delta."""
@@ -64,6 +65,7 @@ def test_matrix_costs_what_the_number_costs(d):
     assert worst.mean() == pytest.approx(exact, abs=4 * worst.std() / math.sqrt(draws))
 
 
+@pytest.mark.thorough
 @given(st.floats(0, 3), st.floats(2, 200), st.floats(0.01, 10))
 @settings(max_examples=150, deadline=None)
 def test_delta_is_monotone(eps, nu, a):

@@ -72,6 +72,7 @@ def test_power_is_the_sum_over_all_outcomes(p, q, n, delta, tests):
     assert cp.power(p, q, 0.8, n, 0.9, delta=delta, tests=tests) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.thorough
 def test_fewer_draws_than_needed_find_less():
     for row in cp.power_table(1.0, [1.5, 2.0, 4.0]).itertuples():
         assert row.p / row.q > math.e

@@ -33,6 +33,7 @@ def test_resampled_records_are_those_of_the_table():
     assert {tuple(row) for row in drawn} == {tuple(row) for row in table}
 
 
+@pytest.mark.thorough
 def test_without_noise_all_ways_are_classical():
     """Four standard errors of 300 repeats; the residuals have equal variances, so the sandwich holds, too."""
     found = covered(made(THETA, 500, 0.2), THETA, difference(cube(1), 1e8), tuple(WAYS), repeats=300, random_state=0)
@@ -42,12 +43,14 @@ def test_without_noise_all_ways_are_classical():
     assert (found["strength"] > 1e5).all()
 
 
+@pytest.mark.thorough
 def test_with_noise_the_textbook_holds_too_seldom():
     found = covered(made(THETA, 500, 0.1), THETA, difference(cube(1), 1.0), ("textbook", "ours"), random_state=0)
     shares = found.groupby("way")["share"].mean()
     assert shares["textbook"] < 0.6 < 0.8 < shares["ours"]
 
 
+@pytest.mark.thorough
 def test_unequal_variances_need_the_sandwich():
     """The deviation grows with |x|: theory says .9 for the sandwich, and less for the slope of the textbook."""
 
@@ -63,6 +66,7 @@ def test_unequal_variances_need_the_sandwich():
     assert slope["ours"] < 0.8
 
 
+@pytest.mark.thorough
 def test_where_noise_is_large_the_bootstrap_holds_less_often():
     found = covered(made(THETA, 500, 0.1), THETA, difference(cube(1), 0.1), tuple(WAYS), repeats=300, random_state=0)
     shares = found.groupby("way")["share"].mean()

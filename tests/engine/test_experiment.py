@@ -177,6 +177,7 @@ def test_a_summary_by_another_column():
     assert found[["rate", "median", "count"]].to_numpy().tolist() == [[0.1, 2.0, 2], [1.0, 5.0, 1]]
 
 
+@pytest.mark.thorough
 def test_the_error_of_the_median_covers_it():
     """Median plus or minus 1.96 errors holds the true median in 95 % of 500 samples, give or take two points."""
     rng = np.random.default_rng(3)

@@ -86,6 +86,7 @@ def materialised(rng, level):
     return codes, noisy[codes]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("level", [1, 3])
 def test_simulated_filter_has_the_law_of_the_slow_one(level):
     """Two-sample tests of number, places and values, each with error rate 1e-4."""
@@ -110,6 +111,7 @@ def test_simulated_filter_has_the_law_of_the_slow_one(level):
     assert all(len(set(c.tolist())) == len(c) for c, _ in fast)
 
 
+@pytest.mark.thorough
 def test_survivors_among_the_empty_are_binomial():
     level, runs = 2, 4000
     rng = np.random.default_rng(22)
@@ -126,6 +128,7 @@ def test_survivors_among_the_empty_are_binomial():
     assert abs(np.mean(found) - law.mean()) < 4 * law.std() / math.sqrt(runs)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_priority_sampling_is_unbiased(size):
     """The mean weight of each value, by integrating over the uniform variables on a grid: exact up to its width."""
@@ -199,6 +202,7 @@ def test_nothing_as_large_as_the_domain_is_allocated(cells):
     assert 0 < len(out.codes) <= 2000
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("alpha", "level"), [(0.9, 1), (0.5, 2), (0.1, 1)])
 @pytest.mark.parametrize("occupied", [[5], [0, 1, 2, 4, 5], [0, 1, 2, 3, 4]])
 def test_joint_law_of_the_empty_cells_that_pass(alpha, level, occupied):
@@ -231,6 +235,7 @@ def test_no_empty_cell_at_all():
     assert (counts >= 1).all()
 
 
+@pytest.mark.thorough
 def test_law_of_the_empty_cells_in_the_largest_domain():
     """numpy's binomial is wrong here by far: of 6000 draws the mean is seven standard errors off."""
     grid = Grid(Box([-1.0], [1.0], (-1.0, 1.0)), (2**31, 2**31), (False, False))
@@ -257,6 +262,7 @@ def test_survivors_are_sorted_so_that_the_order_does_not_tell_the_empty_cells():
     assert (counts[codes < 60] < 100).all()
 
 
+@pytest.mark.thorough
 def test_noise_mass_of_a_summary():
     """(m - n0) p (level + alpha / (1 - alpha)) by simulation."""
     level, runs, rng = 2, 3000, np.random.default_rng(24)

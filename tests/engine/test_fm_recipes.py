@@ -94,11 +94,13 @@ def runs():
     return out
 
 
+@pytest.mark.thorough
 def test_the_paper_at_its_word(runs):
     assert abs(runs["paper"][0] - value("FM-CODE-TOTAL", "paper")) < tolerance("FM-CODE-TOTAL", "paper")
     assert runs["paper"][0] > 1.2
 
 
+@pytest.mark.thorough
 def test_the_code_is_almost_free(runs):
     assert abs(runs["code"][0] - value("FM-CODE-TOTAL", "code")) < tolerance("FM-CODE-TOTAL", "code")
     assert 1 < runs["code"][0] < 1.01

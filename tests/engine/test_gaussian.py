@@ -83,6 +83,7 @@ def test_a_single_number_by_hand():
     assert float(law.spread) == pytest.approx(2.0)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("loss", [SQUARED, TAYLOR])
 def test_noise_law(loss):
     """Five standard errors of a variance are sqrt(50 / n) of it: 1.1 per cent; five per cent of scale are ten."""

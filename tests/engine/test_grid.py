@@ -49,6 +49,7 @@ def test_cells_are_fewer_than_the_records_squared_until_there_are_two_per_axis()
     assert bandwidth(N_001, 40) ** 40 > N_001**2
 
 
+@pytest.mark.thorough
 @given(
     st.lists(st.tuples(st.integers(1, 9), st.booleans()), min_size=2, max_size=5),
     st.booleans(),

@@ -134,6 +134,7 @@ def noisy_coefficients(rng, eps, X, y, ridge=0.0):
     return np.linalg.solve(Z.T @ Z + E + np.triu(E, 1).T + ridge * np.eye(Z.shape[1]), v)
 
 
+@pytest.mark.thorough
 def test_clipped_histogram_is_far_worse_and_signed_is_not():
     """001's Fig. 4 at five and at 14 attributes, by np.histogramdd and on other draws."""
     rng, ratio = np.random.default_rng(6), {}
@@ -155,6 +156,7 @@ def test_clipped_histogram_is_far_worse_and_signed_is_not():
     assert ratio["signed_fourteen"] < ratio["clip_fourteen"]
 
 
+@pytest.mark.thorough
 def test_errors_fall_with_records_and_with_epsilon():
     """001's Figs. 5 and 6 at five attributes, by np.histogramdd; the functional mechanism is below all of them."""
     X, y = scaled(census.census(n=N_001, attributes=5, random_state=7))
@@ -190,6 +192,7 @@ def test_errors_fall_with_records_and_with_epsilon():
     assert others[3.2] > mse(plain(X, y), X, y)
 
 
+@pytest.mark.thorough
 def test_functional_mechanism_is_below_the_histograms_with_four_predictors():
     """000's Fig. 5 with 001's printed sensitivity, without a penalty and with a ridge."""
     dataset = census.census(n=200_000, attributes=9, random_state=13)
@@ -486,6 +489,7 @@ def test_clipping_is_a_ridge_in_expectation():
     np.testing.assert_allclose(gain, empties - np.outer(point, point), atol=5 * math.sqrt(512 * 3 / 400))
 
 
+@pytest.mark.thorough
 def test_deviation_of_signed_moments():
     h = count([[0.0, 0.0]] * 2, [0.0, 0.0], partition(PLANE, 9))
     draws = np.array([dpme(h, 1.0, seed, mode="signed").objective().M for seed in range(2000)])

@@ -216,6 +216,7 @@ def agrees(found, claim, name):
     return abs(np.mean(found) - value(claim, name)) <= wide
 
 
+@pytest.mark.thorough
 def test_other_dummy_gives_the_attribute_away():
     people = census("US", random_state=1000)
     single, married = people.X[:, 2] == 1, people.X[:, 3] == 1
@@ -226,6 +227,7 @@ def test_other_dummy_gives_the_attribute_away():
     assert (single | married).mean() == pytest.approx(value("BA-MI-ADV", "other_dummy"), abs=near)
 
 
+@pytest.mark.thorough
 def test_attack_is_the_prior_mode():
     found = simulated()
     np.testing.assert_array_equal(found["none", "marginals", "outside"], found["mode", "outside"])
@@ -233,6 +235,7 @@ def test_attack_is_the_prior_mode():
     assert (found["no model", "outside"] > found["mode", "outside"] + 0.2).all()
 
 
+@pytest.mark.thorough
 def test_membership_adds_nothing():
     found = simulated()
     for name, marginals in (("marginals", "marginals"), ("no_marginals", "none")):

@@ -41,6 +41,7 @@ def test_the_solution_has_no_sensitivity():
     assert before - after == pytest.approx(value("IR-INVERSE", "moves"), abs=tolerance("IR-INVERSE", "moves"))
 
 
+@pytest.mark.thorough
 def test_iterations_never_raise_the_loss():
     assert value("IR-IRLS", "rises") == 0
     X, y, ball = irls.simulated(200, d=4, random_state=1)
@@ -143,6 +144,7 @@ def test_classical_gaussian():
     assert delta / 1e-5 == pytest.approx(claim["share"], abs=1e-6)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("d", [1, 2, 3, 10])
 def test_wishart_step_leaves_a_gap(d):
     """P(x'W^-1 x > 1) by another route: sums of outer products of normal vectors, as 003 draws them (Eq. 6)."""
@@ -162,6 +164,7 @@ def test_wishart_step_leaves_a_gap(d):
     assert plan.ledger.spends[1].delta == pytest.approx(exact)
 
 
+@pytest.mark.thorough
 def test_wishart_noise_is_larger_than_gaussian_noise_of_the_same_price():
     """Both loops written out with numpy alone, on other seeds; only the noise on the second moment differs."""
     claim = load()["IR-BETTER"]

@@ -75,6 +75,7 @@ def test_law_of_the_matrix_noise(kind):
         assert np.linalg.eigvalsh(G)[:, 0].min() > 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["Laplace", "Gaussian", "Wishart difference"])
 def test_law_in_one_dimension(kind):
     """Kolmogorov and Smirnov accept the declared law at the 1e-4 level, and reject it at a scale 5 % off."""

@@ -74,6 +74,7 @@ def programme(v, points):
 # --- the body
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("p", "public"), [(1, False), (2, False), (2, True)])
 def test_the_gauge_by_linear_programmes(p, public):
     """A programme over some records is too large, its dual over all of them too small: the gauge is between."""
@@ -102,6 +103,7 @@ def test_the_gauge_of_one_predictor_by_hand():
     np.testing.assert_allclose(gauge(changes), by_hand, rtol=1e-9)
 
 
+@pytest.mark.thorough
 @every_body
 def test_the_gauge_is_a_norm(p, public):
     rng = np.random.default_rng(3)
@@ -119,6 +121,7 @@ def test_the_gauge_is_a_norm(p, public):
         np.testing.assert_allclose(gauge((turned + turned.swapaxes(1, 2)) / 2), gauge(one), rtol=1e-8)
 
 
+@pytest.mark.thorough
 @every_body
 def test_no_pair_costs_more_than_epsilon_and_the_worst_cost_that(p, public):
     rng = np.random.default_rng(4)
@@ -157,6 +160,7 @@ def test_the_ascent_may_run_out(monkeypatch):
 # --- the draws
 
 
+@pytest.mark.thorough
 @every_body
 def test_points_fill_the_body_evenly(p, public):
     """Cells of one shape inside K hold equal shares; and so many dimensions makes gauge^k uniform."""
@@ -190,6 +194,7 @@ def test_the_volume_of_one_predictor():
     assert abs(inside(changes).mean() - share) < 5 * math.sqrt(share * (1 - share) / size)
 
 
+@pytest.mark.thorough
 @every_body
 def test_the_norm_of_the_noise_is_gamma(p, public):
     """With as many degrees as numbers get noise; accepted at the scale that is said, and rejected five per cent off."""

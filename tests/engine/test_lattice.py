@@ -71,6 +71,7 @@ def inside(kind, table, intercept, d):
 # Records
 
 
+@pytest.mark.thorough
 @every_domain
 @pytest.mark.parametrize("bits", BITS)
 def test_rounded_records_are_in_the_domain_exactly(kind, intercept, d, bits):
@@ -187,6 +188,7 @@ def test_moments_of_other_records_are_refused():
 # What a record can change
 
 
+@pytest.mark.thorough
 @every_domain
 @pytest.mark.parametrize("neighbours", ["replace", "add_remove"])
 def test_no_pair_of_rounded_records_costs_more_than_is_charged(kind, intercept, d, neighbours):
@@ -255,6 +257,7 @@ def accepts(kind, draws, scale):
     return stats.chisquare(counts, np.array(bins) / sum(bins) * len(draws)).pvalue > ALPHA
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", PMFS)
 @pytest.mark.parametrize("scale", [0.7, 2.0, 6.3])
 def test_the_noise_has_the_exact_law(kind, scale):
@@ -274,6 +277,7 @@ def scale_is(draws, scale):
     return stats.gamma.ppf(ALPHA / 2, n) <= total <= stats.gamma.isf(ALPHA / 2, n)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("ordered", [False, True])
 @pytest.mark.parametrize("loss", [SQUARED, TAYLOR, chebyshev(4.0)])
 def test_every_coefficient_gets_its_own_scale(ordered, loss):
@@ -316,6 +320,7 @@ def test_opendp_prices_its_noise_as_we_do():
         assert lattice._maker("gaussian")(scale).map(7) == pytest.approx(49 / (2 * scale**2), rel=1e-12)
 
 
+@pytest.mark.thorough
 def test_gaussian_coefficients_get_their_own_scale():
     where = Box([-1, -1], [1, 1], (-1, 1))
     f, law = linear(*records(2), where, bits=16), gaussian.Gaussian([0.5, 1.0, 2.0], 3.0)
@@ -414,6 +419,7 @@ def test_without_opendp_the_extra_is_named_and_nothing_is_charged(monkeypatch):
     release(f, law, budget=budget)
 
 
+@pytest.mark.thorough
 def test_only_a_release_on_a_lattice_loads_opendp():
     code = (
         "import sys, dpreg, dpreg.estimators.private\n"

@@ -66,6 +66,7 @@ def test_laplace_noise_on_coefficients(convention, relation):
     assert (moved / (scale + error)).sum(axis=1).max() <= EPSILON <= (moved / (scale - error)).sum(axis=1).max()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_wishart_noise_on_moments(relation):
     """The log density of s^2 (W1 - W2) moves by at most the nuclear norm of the change over 2 s^2."""
@@ -138,6 +139,7 @@ def test_relevances(relation, monkeypatch):
     assert change / scales[0] == pytest.approx(0.3 * EPSILON)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("relation", "moved"), [("replace", 2), ("add_remove", 1)])
 def test_objective_perturbation(relation, moved):
     """Without records theta is minus the tilt over the ridge, and one record at theta tells the ridge."""

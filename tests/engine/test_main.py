@@ -39,6 +39,7 @@ def here(tmp_path, monkeypatch):
     monkeypatch.delitem(sys.modules, "own_estimators", raising=False)
 
 
+@pytest.mark.thorough
 def test_a_sound_one_and_a_faulty_one(capsys):
     assert main(["own_estimators:sound", *REGRESSION, "--draws", "100"]) == 0
     assert capsys.readouterr().out.startswith("Not refuted at epsilon = 1:")

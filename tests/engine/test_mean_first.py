@@ -233,6 +233,7 @@ def test_without_signal_it_is_as_good_as_the_private_mean_and_the_plain_differen
         assert np.median(error(plain)) > 1.2 * np.median(mean)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("d", [1, 5, 13])
 def test_the_plain_difference_errs_as_often_as_the_bound_says(d):
     """The bound is for any estimate, so for the noisy sum itself."""

@@ -41,6 +41,7 @@ def rejections(name, size, seeds):
     return {event: sum(chance < 0.05 for chance in found) for event, found in chances.items()}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [pytest.param(k, marks=[pytest.mark.audit] * (k != "Laplace")) for k in LAWS])
 def test_sound_noise_is_rejected_as_often_as_said(name):
     most = stats.binom.isf(1e-6, 200, 0.05)
@@ -70,6 +71,7 @@ def test_a_constant_is_no_noise():
     assert least("Laplace", np.zeros((100, 2))) == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [pytest.param(k, marks=[pytest.mark.audit] * (k not in FAST)) for k in MECHANISMS])
 def test_the_noise_is_what_it_is_said_to_be(name):
     found = audit_noise(MECHANISMS[name], np.random.default_rng(0))

@@ -73,6 +73,7 @@ def test_no_gradient_leaves_k_and_some_reach_its_surface(kind, d, intercept):
     assert np.abs((points > 0).mean(axis=0) - 0.5).max() < 0.08  # the standard error is 0.022
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("kind", "d", "intercept"), SPACES)
 @pytest.mark.parametrize("relation", ["replace", "add_remove"])
 def test_density_ratio_in_the_k_norm(kind, d, intercept, relation):
@@ -96,6 +97,7 @@ def test_density_ratio_in_the_k_norm(kind, d, intercept, relation):
     assert 0.3 * eps < worst <= eps * (1 + 1e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["box", "corner", "ball"])
 def test_linear_term_in_the_k_norm_has_the_declared_law(kind):
     domain = space(kind, 4, intercept=True)
@@ -152,6 +154,7 @@ def left_over(X, y, domain, eps, share, seed, B, norm):
     return np.abs(Z.T @ (special.expit(Z @ theta) - (y == 1)) + lift * theta + u).max() / s
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("eps", [0.01, 1.0, 10.0, 20.0, 43.0, 100.0])
 @pytest.mark.parametrize("rows", ["any", "on a line", "zero", "tiny", "corners"])
 def test_the_solver_finds_the_minimiser_of_hard_objectives(eps, rows):
@@ -185,6 +188,7 @@ def recovered(domain, eps, share, neighbours, seeds, B, norm="L2"):
     return np.array(out), ledger
 
 
+@pytest.mark.thorough
 def test_linear_term_has_the_declared_law():
     """|u| is Gamma(9) times s: its mean over 2,000 draws varies by 1/134, and five per cent is almost seven of that."""
     domain = space("corner", 8, intercept=True)

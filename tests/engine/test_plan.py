@@ -79,6 +79,7 @@ def test_first_order_of_laplace_noise_by_hand():
     assert found.first_order == pytest.approx(variance / G[2, 2] / 500**2 / G[0, 0], rel=0.06)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("domain", "n", "epsilon", "mechanism"),
     [(BOX, 300, 3.0, "default"), (BOX, 300, 1.0, "laplace"), (BALL, 300, 0.5, "default"), (BOX, 200, 0.2, "wishart")],
@@ -158,6 +159,7 @@ def test_epsilon_is_enough_and_hardly_more():
     assert plan.expected_error(BOX, 2000, epsilon / 1.02).excess > 0.05
 
 
+@pytest.mark.thorough
 @settings(max_examples=30)
 @given(st.floats(1e-6, 0.9), st.floats(1e-6, 0.9))
 def test_less_error_never_asks_for_less_epsilon(one, other):

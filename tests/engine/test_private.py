@@ -410,6 +410,7 @@ def test_numbers_for_labels_keep_their_kind(kind):
     assert model.predict(X).dtype == kind
 
 
+@pytest.mark.thorough
 def test_one_against_the_rest_shares_the_budget():
     """What a third label is refused with."""
     three = np.digitize(Y, np.quantile(Y, [0.33, 0.67]))

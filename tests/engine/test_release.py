@@ -35,6 +35,7 @@ def objective_of(domain, n=40, seed=0):
     return linear(rng.uniform(-1, 1, (n, domain.d)), rng.uniform(-1, 1, n), domain)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("neighbours", ["replace", "add_remove"])
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("kind", KINDS)

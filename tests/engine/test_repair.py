@@ -29,6 +29,7 @@ def noisy(draw, least=1, most=5):
     return quadratic(M, draw(arrays(float, (p,), elements=entries)))
 
 
+@pytest.mark.thorough
 @given(noisy(), st.floats(0, 50))
 @settings(max_examples=150, deadline=None)
 def test_trim_projects_both_parts(f, floor):
@@ -89,6 +90,7 @@ def test_repairs_reject_bad_amounts():
         repair.deviations(Scales(np.ones((1, 1)), np.ones(1)), 0)
 
 
+@pytest.mark.thorough
 def test_retry_keeps_only_bounded_draws_and_has_their_law():
     f = linear([[0.0], [0.0]], [0.0, 0.0], LINE)
     scales = functional(LINE, 1.0)
@@ -155,6 +157,7 @@ def test_lift(eigenvalues, level):
     assert np.linalg.norm(minimise(lifted)) <= np.linalg.norm(v) / (4 * level) * (1 + 1e-9)
 
 
+@pytest.mark.thorough
 def test_lift_minimises_the_expected_squared_gradient():
     """At a positive definite M: the mean of |2 (M - E) theta + v - e|^2 over the noise is smallest at the solution."""
     rng, p = np.random.default_rng(1), 3

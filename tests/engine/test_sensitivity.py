@@ -138,6 +138,7 @@ def test_ball_quadratic_part_alone_exhaustive(d):
 # ---- search never beats the certificate ---------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("d", "restarts", "steps"),
     [(d, 40, 120) for d in (1, 2, 3)] + [pytest.param(d, 200, 400, marks=pytest.mark.slow) for d in (4, 5, 6)],
@@ -204,6 +205,7 @@ def cases(draw):
     return Scales(M, v, c, ordered=draw(st.booleans())), space, neighbours
 
 
+@pytest.mark.thorough
 @settings(deadline=None, max_examples=60)
 @given(cases(), st.integers(0, 1000))
 def test_any_scales_are_sound(case, seed):
@@ -496,6 +498,7 @@ def test_pairs_of_the_proof_attain_the_closed_forms(kind, d, intercept):
         assert total + line == pytest.approx(closed_form(domain, convention, loss=TAYLOR), rel=1e-9)
 
 
+@pytest.mark.thorough
 def test_search_never_beats_the_certificate_and_meets_it_on_boxes():
     for d, kind, intercept, neighbours, q in itertools.product(
         (1, 2, 3), KINDS, (False, True), ("replace", "add_remove"), (TAYLOR, chebyshev(5.0))

@@ -39,6 +39,7 @@ def subgradient_gap(f, penalty, theta):
     return worst / max(np.abs(f.v).max(), penalty.l1, 1e-300)
 
 
+@pytest.mark.thorough
 @given(seeds, alphas, st.floats(-3, 3), st.floats(-8, 8))
 @settings(max_examples=200, deadline=None)
 def test_minimise_meets_the_conditions(seed, alpha, log_lam, log_size):
@@ -104,6 +105,7 @@ def test_a_free_coefficient_must_have_a_minimum():
     assert (minimise(f, free=True) == minimise(f)).all()
 
 
+@pytest.mark.thorough
 def test_minimise_equals_scikit_learn_on_wine():
     data = wine()
     Z, t = data.box().scale(data.X, data.y)
@@ -317,6 +319,7 @@ def test_penalty_and_program_reject_bad_input():
         asymmetric_closed_form(quadratic([[0.0, 1.0], [0.0, 1.0]], [1.0, 1.0]))
 
 
+@pytest.mark.thorough
 def test_repaired_releases_are_solved_in_bulk():
     """Every trimmed noisy wine objective has its LASSO, whatever the budget."""
     from dpreg.pipeline import repair

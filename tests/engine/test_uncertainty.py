@@ -107,6 +107,7 @@ def covered(n, d, epsilon, repeats, *, law=difference, neighbours="replace", slo
     return np.mean(hits, axis=0), np.median(strength)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("n", "epsilon"), [(500, 1.0), (2000, 100.0)])
 def test_coverage(n, epsilon):
     """Four standard errors of 300 repeats are .07: of ten coefficients and predictions one in 1500 runs is beyond."""
@@ -139,6 +140,7 @@ def test_coverage_of_many(case):
     assert np.abs(shares - 0.9).max() < 0.02, shares
 
 
+@pytest.mark.thorough
 def test_where_the_noise_is_larger_than_the_moments_single_coefficients_are_missed():
     """And the strength says so: the lift has shrunk what is not zero."""
     shares, strength = covered(1000, 4, 0.1, 200, slopes=[0.9, 0.0, 0.0, 0.0])
@@ -184,6 +186,7 @@ def test_labels_have_no_such_intervals():
         uncertainty(model.release_)
 
 
+@pytest.mark.thorough
 def test_it_is_free_and_repeats():
     """Nothing is charged, the release stays as it is, and the same seed gives the same draws."""
     with Budget(1.0) as budget:

@@ -75,6 +75,7 @@ def one_by_one(protocol):
 WORKERS = pytest.mark.slow  # of one protocol is enough for the fast tests
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("protocol", "jobs"),
     [

@@ -95,6 +95,7 @@ def test_nuclear_norm_of_two_rank_ones(seed):
     assert direct == pytest.approx(math.sqrt((a @ a + b @ b) ** 2 - 4 * (a @ b) ** 2))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("d", [1, 2, 4])
@@ -130,6 +131,7 @@ def test_corners_of_the_box_by_counting(d):
     assert largest_change(w, where) == pytest.approx(best)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("labels", [False, True])
 def test_the_bound_by_a_grid(kind, labels):
@@ -279,6 +281,7 @@ def test_withholding_the_square_of_the_response_buys_nothing():
 DRAWS = 400_000
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("loss", [SQUARED, TAYLOR])
 def test_noise_law(loss):
     """Variances of every kind of entry: accepted at the declared spread, rejected five per cent off.
@@ -429,6 +432,7 @@ def test_nuclear_ratio_for_small_matrices():
     assert nuclear_ratio(3) == pytest.approx(squares / whole / (3 * 4**2 / 2), rel=1e-12)
 
 
+@pytest.mark.thorough
 def test_nuclear_ratio_by_drawing():
     """By a Markov chain over the eigenvalues."""
     rng, m, chains = np.random.default_rng(4), 9, 300

@@ -764,6 +764,7 @@ TYPED = (InputError, BudgetError, IndefiniteError, SolverError, DataError)
 FLAT = [(name, number, message, call) for name, cases in CASES.items() for number, (message, call) in enumerate(cases)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "number", "message", "call"), FLAT, ids=[f"{name}-{k}" for name, k, _, _ in FLAT])
 def test_bad_argument(name, number, message, call):
     with pytest.raises(TYPED, match=message) as caught:

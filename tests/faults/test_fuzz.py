@@ -49,6 +49,7 @@ def met(number, name, parts, part):
     return {label: wrong for label, wrong in found.items() if wrong}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("number", "name"), ARGUMENTS, ids=IDS)
 def test_hostile_values(number, name):
     assert met(number, name, FAST, 0) == {}
@@ -165,6 +166,7 @@ def verdicts(function, name):
     return [JUDGE.verdict(function, given, name, value) for value in hostile.HOSTILE.values()]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("function", FAULTS)
 def test_the_judge_notices(function):
     name, wrong = FAULTS[function]
@@ -175,6 +177,7 @@ def test_the_judge_lets_the_sound_pass():
     assert set(verdicts(sound, "number")) == {None}
 
 
+@pytest.mark.thorough
 def test_hostile_values_are_fresh_and_told_apart():
     for value in hostile.HOSTILE.values():
         first, other = value.make(), value.make()

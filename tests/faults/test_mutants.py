@@ -373,6 +373,7 @@ def found(root, place):
     return path, "".join(lines[: first - 1]), "".join(lines[first - 1 : last]), "".join(lines[last:])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", MUTANTS)
 def test_what_a_mutant_replaces_stands_there_once(name):
     place, old, *_ = MUTANTS[name]

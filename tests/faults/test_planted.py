@@ -33,6 +33,7 @@ def found(name, monkeypatch):
         return audit(mechanism, layer, quick=True).refuted
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", CHEAP)
 def test_a_planted_fault_is_found(name, monkeypatch):
     assert found(name, monkeypatch)

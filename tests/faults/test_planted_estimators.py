@@ -23,6 +23,7 @@ def audit(name, make, left_out=(), **options):
     return estimator(make, pairs, 1.0, **given)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_caught(name):
     report = audit(name, FAULTS[name].faulty, stop_early=True, classifier=False)

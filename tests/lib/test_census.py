@@ -24,6 +24,7 @@ def agrees(claim, **own):
 # --- claims
 
 
+@pytest.mark.thorough
 def test_sizes_and_attributes_of_001():
     text = (
         "Age, Gender, Marital Status, Education, Disability, Nativity, Working Hours per Week, Number of Years Residing"
@@ -34,6 +35,7 @@ def test_sizes_and_attributes_of_001():
     assert census.census("US", attributes=5).n == 370_000
 
 
+@pytest.mark.thorough
 def test_two_columns_for_three_states(heads):
     frame = heads["US"]
     two = frame[["is_single", "is_married"]].to_numpy(float)

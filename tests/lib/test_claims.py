@@ -226,6 +226,7 @@ def test_a_file_that_is_not_a_list_of_claims_names_itself(write, text, message):
         claims.load(write(text))
 
 
+@pytest.mark.thorough
 def test_the_books_own_ledger_is_well_formed():
     known = claims.load()
     assert known
@@ -315,6 +316,7 @@ def test_a_figure_and_its_outcome_come_together(changes, message):
         claim(**changes)
 
 
+@pytest.mark.thorough
 def test_every_experiment_says_what_became_of_its_figures():
     for record in claims.load().values():
         if record.chapter.startswith("experiments/"):

@@ -220,6 +220,7 @@ def test_tighter_sugar_bound_raises_the_smallest_eigenvalue():
     assert smallest[1] > smallest[0]
 
 
+@pytest.mark.thorough
 def test_duplicates_help_a_neighbour_and_not_least_squares():
     data = datasets.wine()
     Z = np.c_[np.ones(data.n), data.box().scale(data.X, data.y)[0]]
@@ -261,6 +262,7 @@ def test_checksums_of_the_heads_are_those_in_the_readme():
         assert said in readme
 
 
+@pytest.mark.thorough
 def test_heads_are_those_of_the_file(heads):
     data = datasets.kdd_heads()
     assert data.n == len(heads) == 113_417

@@ -9,6 +9,7 @@ from lib.data.generated_parameters import Country, parameters
 from lib.data.generated_people import people
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("country", get_args(Country))
 def test_columns_agree_with_each_other(country, heads):
     frame = heads[country]
@@ -32,6 +33,7 @@ def test_sex_and_age_follow_their_table():
     assert ((found - wanted) ** 2 / wanted).sum() < 90  # 29 degrees of freedom
 
 
+@pytest.mark.thorough
 def test_heads_are_the_adults_who_head():
     """Drawing heads directly is drawing adults and keeping the heads: totals agree within four standard errors."""
     direct = people("BR", 200_000, random_state=1)
@@ -42,6 +44,7 @@ def test_heads_are_the_adults_who_head():
         assert abs(direct[name].mean() - kept[name].mean()) < 4 * spread, name
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("country", get_args(Country))
 def test_education_meets_its_shares(country):
     """The cut points give the shares of the table among adults of 25 and over, before the cap of the young."""

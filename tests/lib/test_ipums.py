@@ -366,6 +366,7 @@ def test_nine_attributes_of_the_us(own):
     assert "user's" in data.source
 
 
+@pytest.mark.thorough
 def test_nobody_is_drawn_twice_and_the_seed_is_all(own):
     complete = len(meant(own["US"], "US", [*census.FOURTEEN, "annual_income"]))
     everybody = census.census("US", complete, cap=720_000, random_state=3)

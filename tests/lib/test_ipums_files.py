@@ -39,6 +39,7 @@ def test_data_may_have_the_name_the_codebook_gives(tmp_path):
     assert len(ipums.heads(tmp_path, "US", ["age"])[0]) > 100
 
 
+@pytest.mark.thorough
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     given=st.dictionaries(st.integers(0, 9), st.sampled_from(["Male", "Female", "Unknown"]), min_size=1),
@@ -206,6 +207,7 @@ def sound(tmp_path_factory):
     return {name: (folder / name).read_bytes() for name in ("US.xml", "US.dat.gz")}
 
 
+@pytest.mark.thorough
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), name=st.sampled_from(["US.xml", "US.dat.gz", "US.dat"]), length=st.integers(0, 8))
 def test_whatever_is_damaged_the_error_is_typed(data, name, length, sound, tmp_path):

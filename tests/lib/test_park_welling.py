@@ -34,6 +34,7 @@ def test_replicate_is_the_protocol():
     assert again["mse"][1] != frame["mse"][10]
 
 
+@pytest.mark.thorough
 def test_replicate_tests_on_fresh_records():
     """The plain fit has the test error of least squares on as many records, and zero has the variance of y."""
     frame = park_welling.replicate({"plain": irls.exact(BALL, cap=1.0, iterations=1)}, [100], 2000, random_state=6)

@@ -19,6 +19,7 @@ PROPERTY = settings(deadline=None, derandomize=True, max_examples=500)
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
 
+@pytest.mark.thorough
 @PROPERTY
 @given(finite, st.integers(1, 15))
 @example(999999.5, 6)
@@ -53,6 +54,7 @@ def test_rounding_moves_at_most_half_a_unit_of_the_last_digit(x):
         assert error <= abs(Decimal(x)) * Decimal("0.0005")
 
 
+@pytest.mark.thorough
 @PROPERTY
 @given(st.floats(1e-3, 1e5), st.floats(-1e-9, 1e-9))
 def test_rounding_hides_the_last_bits_of_a_platform(x, relative):
