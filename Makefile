@@ -10,10 +10,12 @@ export OPENBLAS_NUM_THREADS ?= 1
 export PYTHONUTF8 := 1
 unexport PYTHONPATH PYTHONHOME
 
-.PHONY: help book test lint fast bench versions portable audit reference lock lab clean env
+.PHONY: help book pdf site test lint fast bench versions portable audit reference lock lab clean env
 
 help:
 	@echo "make book       set up, run every chapter, build the HTML book"
+	@echo "make pdf        the book as one typeset file; needs Chromium"
+	@echo "make site       the book as a folder ready to publish, with checksums, and packed"
 	@echo "make test       set up, run every check"
 	@echo "make fast       the tests for the desk: a minute"
 	@echo "make bench      timings as ratios to peers, and how cost grows (minutes; the first run installs a peer)"
@@ -33,6 +35,12 @@ book: env
 	@python -c "from jupyter_book.cli.main import main; main()" build . --all -W -n --keep-going || \
 		{ echo "The book was not built: the first error above says why." >&2; exit 1; }
 	@printf 'The book is at %s\n' "$$PWD/_build/html/index.html"
+
+pdf: book
+	@python tools/publish.py pdf
+
+site: book
+	@python tools/publish.py site
 
 lint: env
 	python -m ruff format --check .

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pypdf
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -457,6 +458,28 @@ def test_times_and_claims_in_the_text(restored):
     first = page(restored, "index")
     assert "They take about 5 minutes to read, 1 minute to run, and" in first
     assert '<a class="claim reference internal" href="verdicts/ledger.html#sm-one">SM-ONE</a>' in first
+
+
+def titles(outline):
+    """All entries of an outline of a PDF."""
+    for entry in outline:
+        yield from titles(entry) if isinstance(entry, list) else [entry.title]
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), reason="no Chromium")
+def test_the_book_can_be_printed(restored):
+    code, output = run(restored, sys.executable, "tools/publish.py", "pdf")
+    assert code == 0, output
+    printed = pypdf.PdfReader(restored / "_build" / "book.pdf")
+    text = "\n".join(page.extract_text() for page in printed.pages)
+    assert "a third of the factor: 0.6667" in text
+    assert "small.total()" in text, "what is folded on a page must be printed"
+    assert {"A small book", "First", "Second", "Third", "Gallery"} <= set(titles(printed.outline))
+    links = [link.get_object() for page in printed.pages for link in page.get("/Annots", [])]
+    assert sum("/Dest" in link for link in links) > 5, "links between pages lead to places in the file"
+    assert not [link for link in links if str(link.get("/A", {}).get("/URI", "")).startswith("file:")]
+    assert sum(len(page.images) for page in printed.pages) >= 2
 
 
 LAUNCH = re.compile(r'href="(https://[^"]*(?:binder|colab)[^"]*)"')
