@@ -1,0 +1,79 @@
+"""The built pages as axe-core sees them: roles, landmarks, headings, contrast, what a keyboard reaches.
+
+Each page is tried in one of three views in turn; `make audit` tries the other two.
+"""
+
+from importlib.resources import files
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from tests.build.test_browser import CHROMIUM, DESK, FLAGS, HANGS, HTML, MISSING, PAGES, PHONE
+
+AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+VIEWS = {"desk": (DESK, "light"), "dark": (DESK, "dark"), "phone": (PHONE, "light")}
+OPENED = r"""
+async () => {
+  if (document.querySelector('.math')) await window.MathJax?.startup?.promise;
+  for (const fold of document.querySelectorAll('details')) fold.open = true;
+  await new Promise((done) => setTimeout(done, 100));
+}
+"""
+VIOLATIONS = r"""
+async () => {
+  const found = await axe.run(document, {resultTypes: ['violations']});
+  return found.violations.map((one) => `${one.id} (${one.nodes.length}): ${one.nodes[0].html.slice(0, 120)}`);
+}
+"""
+CASES = [
+    pytest.param(page, view, marks=[] if k % len(VIEWS) == j else pytest.mark.audit)
+    for k, page in enumerate(PAGES)
+    for j, view in enumerate(VIEWS)
+]
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if MISSING:
+        pytest.skip("; ".join(MISSING))
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def violations(browser):
+    """Opens a page in a view; returns what axe-core finds."""
+    contexts = []
+
+    def found(url, view="desk"):
+        size, mode = VIEWS[view]
+        context = browser.new_context(viewport=size, color_scheme="light")
+        contexts.append(context)
+        context.set_default_timeout(HANGS)
+        context.add_init_script(f"localStorage.setItem('mode', '{mode}'); localStorage.setItem('theme', '{mode}')")
+        context.add_init_script(AXE)
+        tab = context.new_page()
+        tab.goto(url, wait_until="load")
+        tab.evaluate(OPENED)
+        return tab.evaluate(VIOLATIONS)
+
+    yield found
+    for context in contexts:
+        context.close()
+
+
+@pytest.mark.parametrize(("page", "view"), CASES)
+def test_no_violation(violations, page, view):
+    assert violations(f"{HTML.as_uri()}/{page}", view) == []
+
+
+def test_a_faulty_page_is_noticed(violations, tmp_path):
+    page = tmp_path / "page.html"
+    page.write_text('<title>x</title><h1>a</h1><img src="data:,"><p style="color:#aaa;background:#fff">b</p>')
+    found = "\n".join(violations(page.as_uri()))
+    for rule in ("image-alt", "color-contrast", "html-has-lang", "region"):
+        assert rule in found
