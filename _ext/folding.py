@@ -1,12 +1,13 @@
 """Fold what a first reading does not need: `<details>`, which a keyboard, a search and a link open, and print shows.
 
 Folded are long proofs, long code, long tables, the numbers behind a figure, and of each entry of the reference all but
-its first paragraph. What an author adds to these: the line `{rest}` folds what follows it in its section.
+its first paragraph. What an author adds to these: the line `{rest}` folds what follows it in its
+section, up to a subsection.
 `book/_static/folding.js` opens what a link leads to.
 """
 
 import html
-from itertools import groupby
+from itertools import groupby, takewhile
 
 from docutils import nodes
 from sphinx import addnodes
@@ -16,7 +17,8 @@ from sphinx_proof.nodes import proof_node
 
 PROOF = 400  # characters of text, code and formulas; what is longer folds, as below
 CODE = 6  # lines
-ROWS = 8  # of a table
+ROWS = 8  # of a table that a cell prints
+TABLE = 1000  # characters of a table in the text
 NUMBERS = "report.table(plot.numbers("  # the cell below a figure
 
 
@@ -88,11 +90,15 @@ class Folding(SphinxPostTransform):
             for found, cells in groupby(list(parent.children), numbers):
                 if found:
                     self.numbers(list(cells))
+        for table in list(self.document.findall(nodes.table)):
+            if len(table.astext()) > TABLE and "status" not in table["classes"]:
+                wrap([table], f"Table, {plural(len(table.next_node(nodes.tbody)), 'row')}")
         for entry in list(self.document.findall(addnodes.desc_content)):
             if len(entry) > 1:
                 wrap(entry.children[1:], "Details")
         for mark in list(self.document.findall(RestNode)):
-            after = mark.parent.children[mark.parent.index(mark) + 1 :]
+            rest = mark.parent.children[mark.parent.index(mark) + 1 :]
+            after = list(takewhile(lambda part: not isinstance(part, nodes.section), rest))
             mark.parent.remove(mark)
             if after:
                 wrap(after, mark["title"])

@@ -64,6 +64,14 @@ def test_the_table_of_the_claims_stays():
     assert folded(cell("claims.box(page)", table(50, "ledger")))[0] == []
 
 
+@pytest.mark.parametrize("classes", [[], ["status"]])
+def test_a_long_table_of_the_text_folds_but_for_the_times(classes):
+    group = nodes.tgroup("", nodes.tbody("", nodes.row("", nodes.entry("", nodes.paragraph(text="x" * 2000)))))
+    short = nodes.table("", nodes.tgroup("", nodes.tbody("", nodes.row())))
+    titles, _ = folded(nodes.table("", group, classes=classes), short)
+    assert titles == ([] if classes else ["Table, 1 row"])
+
+
 @pytest.mark.parametrize(("mode", "left"), [("input", ["Table, 30 rows"]), ("output", ["Code, 9 lines"]), ("all", [])])
 def test_what_an_author_has_folded_is_not_folded_twice(mode, left):
     assert folded(cell("x\n" * 8 + "x", table(30), hide_mode=mode))[0] == left
@@ -88,10 +96,12 @@ def test_an_entry_of_the_reference_keeps_its_first_paragraph():
 
 def test_the_rest_of_a_section_folds_with_what_is_folded_in_it():
     proof = proof_node("", nodes.paragraph(text="x" * 1000))
-    first = nodes.section("", nodes.title(text="One"), folding.RestNode(title="How"), nodes.paragraph(text="a"), proof)
+    below = nodes.section("", nodes.title(text="Below"))
+    text = nodes.paragraph(text="a")
+    first = nodes.section("", nodes.title(text="One"), folding.RestNode(title="How"), text, proof, below)
     titles, page = folded(first, nodes.section("", nodes.title(text="Two"), folding.RestNode(title="None")))
     assert titles == ["How", "Proof"]
-    assert [type(part).__name__ for part in first] == ["title", "Fold"]
+    assert [type(part).__name__ for part in first] == ["title", "Fold", "section"]
     assert not list(page.findall(folding.RestNode))
 
 
