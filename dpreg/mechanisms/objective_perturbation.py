@@ -40,7 +40,7 @@ def objective_perturbation(
     """Return a private minimiser of the logistic loss itself, and what it cost.
 
     A random linear term and a ridge are added to the exact loss, and the sum is minimised. The proof, for convex
-    losses of x' theta, is in the chapter on logistic regression; the method is that of Chaudhuri and others.
+    losses of x' theta, is in the chapter on objective perturbation; the method is that of Chaudhuri and others.
 
     Parameters
     ----------

@@ -215,7 +215,7 @@ class Table:
         return "\n".join(f"{c.id} [{c.source}: {c.place}] {c.claim} -> {c.verdict}: {c.truth}" for c in self.claims)
 
     def _repr_html_(self) -> str:
-        columns = ("claim", "where", "it says", "verdict", "what happened here")
+        columns = ("claim", "where", "it says, and what happened here", "verdict")
         head = "".join(f"<th>{name}</th>" for name in columns)
         return (
             f'<table class="ledger"><thead><tr>{head}</tr></thead><tbody>'
@@ -226,13 +226,14 @@ class Table:
     def _row(self, claim: Claim) -> str:
         name = html.escape(claim.id)
         page = f"../{claim.chapter}.html" if self.link else ""
-        hinges = f'<span class="hinges">{html.escape(claim.hinges)}</span> ' if claim.hinges else ""
+        hinges = f'<p class="hinges">{html.escape(claim.hinges)}</p>' if claim.hinges else ""
+        happened = f'<p class="truth">{html.escape(claim.truth)}</p>{hinges}'
+        happened += f'<code class="test">{html.escape(claim.test)}</code>'
         cells = (
             f'<a href="{page}#{html.escape(claim.tag)}">{name}</a>',
             f"{claim.source}, {html.escape(claim.place)}",
-            html.escape(claim.claim),
+            f"<details><summary>{html.escape(claim.claim)}</summary>{happened}</details>",
             claim.mark,
-            f'{html.escape(claim.truth)} {hinges}<code class="test">{html.escape(claim.test)}</code>',
         )
         return f'<tr id="{name.lower()}"{self._data(claim)}>' + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 

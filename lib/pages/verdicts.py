@@ -102,24 +102,28 @@ class Paper:
         rows.sort(key=lambda row: row[0])
         body = ""
         for section, group in groupby(rows, key=lambda row: re.split("[,;]", row[1])[0]):
-            body += f'<tr class="section"><th colspan="4" scope="rowgroup">{html.escape(section)}</th></tr>'
+            body += f'<tr class="section"><th colspan="3" scope="rowgroup">{html.escape(section)}</th></tr>'
             body += "".join(row for *_, row in group)
-        head = "".join(f'<th scope="col">{name}</th>' for name in ("where", "it says", "verdict", "in one line"))
+        head = "".join(
+            f'<th scope="col">{name}</th>'
+            for name in ("where", "it says, and in one line what happened here", "verdict")
+        )
         return f'<table class="ledger paper"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
     def _row(self, claim: Claim) -> str:
         name = html.escape(claim.id)
         return (
             f'<tr><td>{_within(claim.place)}<br><a href="../{claim.chapter}.html#{claim.tag}">{name}</a></td>'
-            f"<td>{html.escape(claim.claim)}</td><td>{claim.mark}</td><td>{html.escape(opening(claim.truth))} "
-            f'<a href="ledger.html#{name.lower()}" aria-label="more on {name}">More</a> '
-            f'<code class="test">{html.escape(claim.test)}</code></td></tr>'
+            f'<td><details><summary>{html.escape(claim.claim)}</summary><p class="truth">'
+            f"{html.escape(opening(claim.truth))} "
+            f'<a href="ledger.html#{name.lower()}" aria-label="more on {name}">More</a></p>'
+            f'<code class="test">{html.escape(claim.test)}</code></details></td><td>{claim.mark}</td></tr>'
         )
 
     def _left(self, line: dict[str, str]) -> str:
         return (
-            f"<tr><td>{_within(line['place'])}</td><td>{html.escape(line['what'])}</td>"
-            f"<td>not judged</td><td>{html.escape(line['why'])}</td></tr>"
+            f"<tr><td>{_within(line['place'])}</td><td><details><summary>{html.escape(line['what'])}</summary>"
+            f"<p>{html.escape(line['why'])}</p></details></td><td>not judged</td></tr>"
         )
 
 

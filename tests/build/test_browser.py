@@ -212,6 +212,71 @@ def too_wide(tab):
     )
 
 
+# Folds
+
+TALLEST = 15_000  # pixels of a page at a desk, with all that folds folded
+TALLER = {"genindex.html": "a list of all names, to be searched and not read"}
+
+
+@every_page
+def test_page_is_not_tall(visit, page):
+    tab = visit.open(page)
+    tall = tab.evaluate("() => document.scrollingElement.scrollHeight") > TALLEST
+    assert tall == (page in TALLER), "fold what a first reading does not need: see `_ext/folding.py`"
+
+
+OPEN = (
+    "(id) => [...document.querySelectorAll('details')].every((d) => d.open || !d.contains(document.getElementById(id)))"
+)
+
+
+@pytest.mark.parametrize(
+    ("page", "place"),
+    [
+        ("mechanisms/allocation", "claim-ba-fm"),  # below a line `{rest}`
+        ("verdicts/ledger", "fm-s"),
+        ("reference/pipeline", "dpreg.pipeline.domain.Box.clip"),  # in the entry of its class
+    ],
+)
+def test_a_link_opens_what_is_folded(visit, page, place):
+    tab = visit.open(f"book/{page}.html")
+    tab.evaluate("(id) => { window.location.hash = id; }", place)
+    tab.wait_for_function(OPEN, arg=place)
+    assert tab.evaluate("(id) => document.getElementById(id).checkVisibility()", place)
+    visit.open(f"book/{page}.html#{place}")
+    assert tab.evaluate(OPEN, place)
+
+
+def test_a_link_to_a_claim_shows_what_happened(visit):
+    tab = visit.open("book/verdicts/ledger.html#fm-s")
+    assert tab.evaluate("() => document.querySelector('#fm-s details').open")
+
+
+def test_a_key_opens_a_fold_and_shuts_it(visit):
+    tab = visit.open("book/mechanisms/linear.html")
+    first = tab.locator("details.fold").first
+    first.locator("summary").focus()
+    for opened in (True, False):
+        tab.keyboard.press("Enter")
+        assert first.evaluate("(fold) => fold.open") == opened
+
+
+def test_print_shows_what_is_folded(visit):
+    shut = "() => [...document.querySelectorAll('details')].filter((fold) => !fold.open).length"
+    tab = visit.open("book/mechanisms/linear.html")
+    before = tab.evaluate(shut)
+    tab.evaluate("() => window.dispatchEvent(new Event('beforeprint'))")
+    assert before
+    assert tab.evaluate(shut) == 0
+    tab.evaluate("() => window.dispatchEvent(new Event('afterprint'))")
+    assert tab.evaluate(shut) == before
+
+
+def test_what_is_folded_is_found(visit):
+    tab = visit.open("search.html?q=Banach")  # a word of one proof
+    tab.wait_for_selector("#search-results li a[href*='foundations/regression']")
+
+
 # Links
 
 
