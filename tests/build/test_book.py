@@ -216,6 +216,12 @@ def test_exercises_have_solutions(page):
     assert sorted(exercises) == sorted(solutions)
 
 
+@every_page
+def test_exercises_are_graded(page):
+    for label, words in re.findall(r"^:::+\{exercise\}[^\n]*\n:label: (\S+)\n\s*([^\n]*)", text(page), re.MULTILINE):
+        assert re.match(r"\((Easy|Medium|Hard)\.\) ", words), label
+
+
 @every_chapter
 def test_every_glued_number_is_shown(page):
     glued = {ast.literal_eval(call.args[0]) for cell in cells(page) for call in calls(cell.source, "glue")}
