@@ -421,6 +421,23 @@ def test_keyboard_reaches_the_text(visit):
     assert tab.evaluate("() => document.activeElement.closest('main') !== null")
 
 
+@pytest.mark.parametrize(
+    ("words", "page", "snippet"),
+    [
+        ("confidence interval", "practice/uncertainty", "interval"),
+        ("Wishart difference", "mechanisms/best", "Wishart"),
+        ("functional mechanism", "mechanisms/linear", "functional"),
+        ("DPBA", "mechanisms/allocation", "DPBA"),
+    ],
+)
+def test_search_shows_where_words_stand(visit, words, page, snippet):
+    tab = visit.open(f"search.html?q={words.replace(' ', '+')}")
+    entry = tab.locator(f"#search-results li:has(> a[href*='{page}.html']):has(p.context)").first
+    entry.wait_for()
+    assert snippet.lower() in entry.locator("p.context").text_content().lower()
+    assert not visit.wrong
+
+
 def test_search_works_from_disk(visit):
     tab = visit.open("search.html?q=privacy")
     tab.wait_for_selector("#search-results li a")

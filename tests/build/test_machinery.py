@@ -454,6 +454,20 @@ def test_the_gallery_has_what_the_build_drew(restored, caption):
     assert picture in page(restored, "part/third")
 
 
+def test_the_search_has_the_texts_as_they_are_read(restored):
+    edit(restored, SECOND_PAGE, "# Second", "# Second, changed")
+    code, output = build(restored)  # only what changed is written again
+    assert code == 0, output
+    script = (restored / "_build/html/_static/texts.js").read_text(encoding="utf-8")
+    texts = json.loads(script.partition("= ")[2].partition(";\n")[0])
+    assert "As Small [2012] says" in texts["book/part/first"]
+    assert "the scale is 2.5; see the other." in texts["book/part/first"]
+    assert '<section id="second-changed">Second, changed ' in texts["book/part/second"]
+    search = (restored / "_build/html/search.html").read_text(encoding="utf-8")
+    assert "_static/texts.js" in search
+    assert "_static/texts.js" not in page(restored, "part/first")
+
+
 def test_times_and_claims_in_the_text(restored):
     first = page(restored, "index")
     assert "They take about 5 minutes to read, 1 minute to run, and" in first
