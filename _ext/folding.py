@@ -19,7 +19,7 @@ PROOF = 400  # characters of text, code and formulas; what is longer folds, as b
 CODE = 6  # lines
 ROWS = 8  # of a table that a cell prints
 TABLE = 1000  # characters of a table in the text
-NUMBERS = "report.table(plot.numbers("  # the cell below a figure
+NUMBERS = ("report.table(plot.numbers(", "report.table(play.numbers(")  # the cell below a figure
 
 
 class Fold(nodes.General, nodes.Element):

@@ -27,7 +27,7 @@ def store(page):
         cell.execution_count = number + 1
         cell.metadata = {"tags": cell.metadata["tags"]} if "tags" in cell.metadata else {}
         for output in cell.outputs:
-            for mime in [m for m in output.get("data", {}) if "image/" in m]:
+            for mime in [m for m in output.get("data", {}) if "image/" in m or "vega" in m]:
                 del output["data"][mime]
         for output in cell.outputs:
             if "execution_count" in output:

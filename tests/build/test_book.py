@@ -190,20 +190,23 @@ def test_figures(page):
     for number, cell in enumerate(cells(page)):
         header = cell.metadata.get("mystnb", {})
         if not header.get("figure"):
-            assert not calls(cell.source, "plot.figure"), f"cell {number} draws, but its header has no caption"
+            drawn = calls(cell.source, "plot.figure") + calls(cell.source, "play.Picture")
+            assert not drawn, f"cell {number} draws, but its header has no caption"
             continue
         caption, name = header["figure"].get("caption", ""), header["figure"].get("name", "")
         alt = header.get("image", {}).get("alt", "")
         assert caption.strip(), f"cell {number}: the figure has no caption"
         assert name.startswith("fig-"), f"cell {number}: the figure has no name of the form fig-..."
         assert len(alt) >= SHORTEST_ALT, f"cell {number}: the alt text {alt!r} does not say what one sees"
-        assert calls(cell.source, "plot.figure"), f"cell {number}: figures are made with plot.figure()"
+        room = "play" if calls(cell.source, "play.Picture") else "plot"
+        drawn = room == "play" or calls(cell.source, "plot.figure")
+        assert drawn, f"cell {number}: figures are made with plot.figure() or play.Picture()"
         table = cells(page)[number + 1].source if number + 1 < len(cells(page)) else ""
         if "timing" in cell.metadata.get("tags", []):  # another run measures other times, so they are drawn only
             assert MEASURED_HERE in caption, f"cell {number}: the caption does not say {MEASURED_HERE!r}"
             assert not calls(table, "plot.numbers"), f"cell {number}: a time cannot be compared, so do not print it"
         else:
-            assert calls(table, "plot.numbers"), f"cell {number}: next comes a table of plot.numbers(axes)"
+            assert calls(table, f"{room}.numbers"), f"cell {number}: next comes a table of {room}.numbers(...)"
         names.append(name)
     assert len(names) == len(set(names)), "two figures have the same name"
 

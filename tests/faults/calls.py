@@ -73,8 +73,9 @@ LATER = (
     "dpreg.__main__",
     "dpreg.estimators.command",
     "lib.pages.plot",
+    "lib.pages.play",
     "lib.pages.peer",
-)  # being written; and drawing, where matplotlib says what it cannot draw
+)  # being written; and drawing, where matplotlib and Altair say what they cannot draw
 CHECKS = (
     "dpreg.checks",
     "dpreg.arguments",

@@ -1,0 +1,16 @@
+// Draw the pictures to play with. Without this file, and in print, one sees their stills.
+document.addEventListener("DOMContentLoaded", () => {
+  for (const script of document.querySelectorAll('script[type="application/vnd.vegalite.v5+json"]')) {
+    const still = script.parentElement.querySelector("img");
+    const place = document.createElement("div");
+    place.className = "play";
+    script.before(place);
+    vegaEmbed(place, JSON.parse(script.textContent), { actions: false, renderer: "svg" }).then((made) => {
+      place.view = made.view;
+      still.classList.add("still");
+      const drawn = place.querySelector("svg");
+      drawn.setAttribute("role", "img");
+      drawn.setAttribute("aria-label", still.alt);
+    });
+  }
+});
