@@ -155,7 +155,7 @@ def irls(X: ArrayLike, y: ArrayLike, plan: Plan, random_state: RandomState = Non
     >>> irls(X, y, exact(ball, cap=1e4, iterations=50)).theta.round(3).tolist()
     [0.5]
     """
-    table = plan.domain.table(X, y)
+    table = np.asfortranarray(plan.domain.table(X, y))  # `moments` reads it column by column
     path, ledger = pay(plan.ledger, lambda state: follow(plan, table, noise.generator(state)), random_state, budget)
     return Fit(path, plan.domain, ledger)
 

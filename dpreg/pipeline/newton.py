@@ -16,6 +16,8 @@ from dpreg.pipeline.domain import BLOCK
 Blocks = Callable[[], Iterator[tuple[FloatArray, FloatArray, FloatArray]]]
 Sums = Callable[[FloatArray], tuple[float, FloatArray, FloatArray]]
 
+HIGHEST = 700.0  # its exponential is a float still; above it log(1 + e^z) is z
+
 
 @checked
 def blocked(Z: FloatArray, y: FloatArray, w: FloatArray) -> Blocks:
@@ -185,19 +187,20 @@ def over(blocks: Blocks) -> Sums:
 def pointwise(z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return log(1 + e^z), its derivative, the probability of a label one, and its second derivative.
 
-    One exponential serves all three, and nothing overflows or cancels.
+    One exponential serves all three, and nothing overflows or cancels; without a choice of sign there is no branch.
 
     Examples
     --------
     >>> [value.round(4).tolist() for value in pointwise(np.array([0.0, 800.0]))]
     [[0.6931, 800.0], [0.5, 1.0], [0.25, 0.0]]
     """
-    small = np.exp(-np.abs(z))
-    part = 1 / (1 + small)
-    bend = small * part
-    chance = np.where(z < 0, bend, part)
-    bend *= part
-    return np.maximum(z, 0.0) + np.log1p(small), chance, bend
+    held = np.minimum(z, HIGHEST)
+    grown = np.exp(held)
+    losses = np.log1p(grown)
+    losses += z - held
+    rest = 1 / (1 + grown)
+    chance = grown * rest
+    return losses, chance, rest * chance
 
 
 def _newton_step(slope: FloatArray, curvature: FloatArray, least: float) -> FloatArray:
