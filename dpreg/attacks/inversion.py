@@ -327,10 +327,13 @@ def accuracy_bound(prior: ArrayLike, epsilon: float) -> FloatArray:
     >>> accuracy_bound([0.5, 0.5], np.log(3)).round(9).tolist(), accuracy_bound([0.9, 0.1], np.log(3)).tolist()
     (0.75, 0.9)
     """
-    p = np.asarray(checks.numeric(prior, "prior"), dtype=np.float64)
+    p = limits.reals(prior, "prior")
     if not p.size:
         raise InputError(f"prior has shape {p.shape}: give at least one share")
-    p = np.apply_along_axis(distribution, -1, p, p.shape[-1]) if p.ndim > 1 else distribution(p, p.size)
+    total = p.sum(axis=-1, keepdims=True)
+    for bad in p[(p < 0).any(axis=-1) | (total <= 0)[..., 0]].reshape(-1, p.shape[-1]):
+        distribution(bad, len(bad))  # it says what is wrong
+    p = p / total
     others = np.arange(p.shape[-1]) * math.exp(-checks.positive(epsilon, "epsilon"))
     return np.asarray((np.cumsum(-np.sort(-p, axis=-1), axis=-1) / (1 + others)).max(axis=-1))
 

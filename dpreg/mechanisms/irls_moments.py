@@ -71,7 +71,7 @@ def moments(table: FloatArray, theta: ArrayLike, cap: float) -> FloatArray:
     if not np.isfinite(gram).all():
         checks.all_finite(rows, "table")
         raise InputError("table holds numbers whose squares exceed every float: scale it first")
-    return gram
+    return (gram + gram.T) / 2  # the two factors of a product are rounded otherwise
 
 
 @checked

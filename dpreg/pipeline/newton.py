@@ -16,7 +16,7 @@ from dpreg.pipeline.domain import BLOCK
 Blocks = Callable[[], Iterator[tuple[FloatArray, FloatArray, FloatArray]]]
 Sums = Callable[[FloatArray], tuple[float, FloatArray, FloatArray]]
 
-HIGHEST = 700.0  # its exponential is a float still; above it log(1 + e^z) is z
+HIGHEST = 700.0  # its exponential is a float still; above it log(1 + e^z) is z, but for rounding
 
 
 @checked
@@ -187,20 +187,20 @@ def over(blocks: Blocks) -> Sums:
 def pointwise(z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return log(1 + e^z), its derivative, the probability of a label one, and its second derivative.
 
-    One exponential serves all three, and nothing overflows or cancels; without a choice of sign there is no branch.
+    One exponential serves all three, and nothing overflows or cancels.
 
     Examples
     --------
     >>> [value.round(4).tolist() for value in pointwise(np.array([0.0, 800.0]))]
     [[0.6931, 800.0], [0.5, 1.0], [0.25, 0.0]]
     """
-    held = np.minimum(z, HIGHEST)
-    grown = np.exp(held)
-    losses = np.log1p(grown)
-    losses += z - held
-    rest = 1 / (1 + grown)
+    grown = np.exp(np.minimum(z, HIGHEST))
+    losses, rest = np.log1p(grown), 1 / (1 + grown)
     chance = grown * rest
-    return losses, chance, rest * chance
+    bend = rest * chance
+    if (far := z > HIGHEST).any():
+        losses[far], bend[far] = z[far], 0.0
+    return losses, chance, bend
 
 
 def _newton_step(slope: FloatArray, curvature: FloatArray, least: float) -> FloatArray:

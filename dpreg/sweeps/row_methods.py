@@ -41,10 +41,10 @@ def logistic_regression(name: str = "no privacy", *, repeats: int | None = None)
 
     def fit(partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
         start = solve.minimise(partition.train(TAYLOR))[0, 0]
-        found = []
-        for X, y in partition.training_rows():
-            Z, _ = partition.domain.scale(X, y)
-            start = logistic.fit(Z, y == partition.domain.response[1], start=start)  # splits share most records
+        Z, t = partition.domain.scale(partition.X, partition.y)  # once for all splits
+        columns, found = np.ascontiguousarray(Z.T), []
+        for kept in partition.training():
+            start = logistic.fit(columns.compress(kept, axis=1).T, t[kept] > 0, start=start)  # splits share most records
             found.append(start)
         return np.array(found)[:, None]
 
