@@ -106,7 +106,7 @@ def laplace(scale: ArrayLike, shape: tuple[int, ...], random_state: RandomState 
 
 
 def _laplace(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
-    """Return numpy's own draws of scale one, to the last bit or two, from one logarithm of all uniform draws at once."""
+    """Return what `rng.laplace` would but for the last bit, by one logarithm of all uniform draws at once."""
     draws = rng.random(shape)
     tail = np.asarray(2.0 - draws - draws)
     np.minimum(tail, draws + draws, out=tail)

@@ -44,7 +44,9 @@ def logistic_regression(name: str = "no privacy", *, repeats: int | None = None)
         Z, t = partition.domain.scale(partition.X, partition.y)  # once for all splits
         columns, found = np.ascontiguousarray(Z.T), []
         for kept in partition.training():
-            start = logistic.fit(columns.compress(kept, axis=1).T, t[kept] > 0, start=start)  # splits share most records
+            start = logistic.fit(
+                columns.compress(kept, axis=1).T, t[kept] > 0, start=start
+            )  # splits share most records
             found.append(start)
         return np.array(found)[:, None]
 

@@ -51,8 +51,8 @@ MUTANTS = {
     ),
     "label of the wrong row of cells": (
         "dpreg.mechanisms.histogram.NoisyGrid._logistic_sums",
-        "part.weights * (part.rows[:, :1] > 0)",
-        "part.weights * (part.rows[:, :1] < 0)",
+        ".total(weights[half:])",
+        ".total(weights[:half])",
         "test_histogram.py -k labels",
     ),
     "trimmed at zero exactly": (
