@@ -93,7 +93,7 @@ def rows_of(X: ArrayLike, *attributes: Attribute) -> FloatArray:
     >>> rows_of([[1, 2]], Attribute((1,), [[0.0], [1.0]])).tolist()
     [[1.0, 2.0]]
     """
-    rows = np.array(checks.numeric(X, "X"), dtype=np.float64)
+    rows = np.asarray(checks.numeric(X, "X"), dtype=np.float64)
     if rows.ndim != 2 or not len(rows):
         raise InputError(f"X has shape {rows.shape}: give one row per record and one column per predictor")
     checks.all_finite(rows, "X")

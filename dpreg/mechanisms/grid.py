@@ -166,7 +166,7 @@ class Grid:
         return table.T
 
     @cached_property
-    def _tables(self) -> list[tuple[int, list[tuple[int, Callable[[Codes], FloatArray]]]]]:
+    def _tables(self) -> list[tuple[int, list[tuple[int, Callable[..., FloatArray]]]]]:
         """Groups of neighbouring axes, the last first: their cells, and how a value follows from the place in them.
 
         A group has few cells, so that each value is looked up, or one axis.
@@ -176,7 +176,8 @@ class Grid:
             start = next(k for k in range(stop) if k == stop - 1 or math.prod(self.cells[k:stop]) <= LOOKED_UP)
             size, columns = math.prod(self.cells[start:stop]), self._columns[start:stop].tolist()
             if size > LOOKED_UP:
-                values = [lambda place, axes=slice(start, stop): self.values(place, axes)[0]]
+                low, wide = self._frame
+                values = [partial(_values, low[start], wide[start], self.cells[start], self.exact[start])]
             else:
                 each = self.values(np.arange(size), slice(start, stop))
                 values = [partial(np.take, value, mode="clip") for value in each]
