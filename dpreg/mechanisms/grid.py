@@ -177,7 +177,9 @@ class Grid:
             size, columns = math.prod(self.cells[start:stop]), self._columns[start:stop].tolist()
             if size > LOOKED_UP:
                 low, wide = self._frame
-                values = [partial(_values, low[start], wide[start], self.cells[start], self.exact[start])]
+                values: list[Callable[..., FloatArray]] = [
+                    partial(_values, low[start], wide[start], self.cells[start], self.exact[start])
+                ]
             else:
                 each = self.values(np.arange(size), slice(start, stop))
                 values = [partial(np.take, value, mode="clip") for value in each]
