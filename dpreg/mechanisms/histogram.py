@@ -29,7 +29,6 @@ from dpreg.pipeline.objective import SQUARED, Loss, Quadratic, from_gram
 Mode = Literal["clip", "signed", "threshold"]
 
 SLAB = 2**18  # noisy counts held at a time, or one row of the last axis if that is longer
-CACHED = 2**15  # cells at a time, of which a dozen numbers each are worked out: these stay in the processor's cache
 CHANGED: dict[Neighbours, int] = {"replace": 2, "add_remove": 1}  # L1 sensitivity of the counts
 
 
@@ -242,23 +241,17 @@ class NoisyGrid(Cells):
         return np.asarray(sum(part.gram(part.weights) for part in self._parts()))
 
     def _logistic_sums(self) -> Sums:
-        slabs = list(self._parts())  # the noisy counts of all cells: up to `grid.CAP` numbers
-        rows, weights = (np.concatenate([getattr(slab, name) for slab in slabs]) for name in ("rows", "weights"))
-        rows, inside, half = rows[:, 1:], slabs[0].inside[:, 1:], len(rows) // 2
-        # The label is the outermost axis: the second half of the rows has label one, and z is the same in both.
-        ones = Part(rows[half:], inside, weights[half:]).total(weights[half:])
-        weights[:half] += weights[half:]
-        steps = range(0, half, max(1, CACHED // len(inside)))
-        cuts = [slice(first, min(first + steps.step, half)) for first in steps]
-        parts = [Part(rows[cut], inside, weights[cut]) for cut in cuts]
+        parts = list(self._parts())  # the noisy counts of all cells: up to `grid.CAP` numbers
+        ones = np.sum([part.total(part.weights * (part.rows[:, :1] > 0))[1:] for part in parts], axis=0)  # label one
 
         def sums(theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
             value, slope, curvature = -float(ones @ theta), -ones, np.zeros((len(theta), len(theta)))
             for part in parts:
-                losses, chance, bend = newton.pointwise((part.rows @ theta)[:, None] + part.inside @ theta)
+                z = (part.rows[:, 1:] @ theta)[:, None] + part.inside[:, 1:] @ theta
+                losses, chance, bend = newton.pointwise(z)
                 value += float(np.vdot(part.weights, losses))
-                slope += part.total(part.weights * chance)
-                curvature += part.gram(part.weights * bend)
+                slope += part.total(part.weights * chance)[1:]
+                curvature += part.gram(part.weights * bend)[1:, 1:]
             return value, slope, curvature
 
         return sums

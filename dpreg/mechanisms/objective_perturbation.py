@@ -164,7 +164,7 @@ def _sums(X: Any, y: Any, domain: Domain) -> Sums:
     target = np.asarray(checks.numeric(y, "y"))
     check_labels(target, domain)
     rows, t = domain.scale(X, target)
-    return over(blocked(np.asfortranarray(rows), (t > 0).astype(np.float64), np.ones(len(rows))))
+    return over(blocked(rows, (t > 0).astype(np.float64), np.ones(len(rows))))
 
 
 def _packed(rows: NDArray[Any], target: NDArray[Any], first: int, *, domain: Domain, theta: FloatArray) -> FloatArray:

@@ -30,7 +30,6 @@ def fit(
     Parameters
     ----------
     Z : array of shape (n, p)
-        Column by column (Fortran's order) its sums are found faster.
     y : array of shape (n,), of 0 and 1
     weights : array of shape (n,), optional
     ridge, start

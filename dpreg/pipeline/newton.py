@@ -23,18 +23,16 @@ HIGHEST = 700.0  # its exponential is a float still; above it log(1 + e^z) is z,
 def blocked(Z: FloatArray, y: FloatArray, w: FloatArray) -> Blocks:
     """Return what `newton` asks for: a way to read rows, labels and weights from end to end, block by block.
 
+    The rows are copied column by column: sums over records are faster so.
+
     Examples
     --------
     >>> [len(labels) for _, labels, _ in blocked(np.ones((5, 1)), np.ones(5), np.ones(5))()]
     [5]
     """
-
-    def blocks() -> Iterator[tuple[FloatArray, FloatArray, FloatArray]]:
-        for first in range(0, len(Z), BLOCK):
-            part = slice(first, first + BLOCK)
-            yield Z[part], y[part], w[part]
-
-    return blocks
+    parts = [slice(first, first + BLOCK) for first in range(0, len(Z), BLOCK)]
+    blocks = [(np.asfortranarray(Z[part]), y[part], w[part]) for part in parts]
+    return lambda: iter(blocks)
 
 
 @checked

@@ -42,11 +42,10 @@ def logistic_regression(name: str = "no privacy", *, repeats: int | None = None)
     def fit(partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
         start = solve.minimise(partition.train(TAYLOR))[0, 0]
         Z, t = partition.domain.scale(partition.X, partition.y)  # once for all splits
-        columns, found = np.ascontiguousarray(Z.T), []
-        for kept in partition.training():
-            start = logistic.fit(
-                columns.compress(kept, axis=1).T, t[kept] > 0, start=start
-            )  # splits share most records
+        rows, found = np.ascontiguousarray(Z), []
+        for kept in map(np.flatnonzero, partition.training()):
+            some = rows.take(kept, axis=0, mode="clip")  # a mask takes three times as long
+            start = logistic.fit(some, t[kept] > 0, start=start)  # splits share most records
             found.append(start)
         return np.array(found)[:, None]
 

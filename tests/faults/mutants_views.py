@@ -51,8 +51,8 @@ MUTANTS = {
     ),
     "label of the wrong row of cells": (
         "dpreg.mechanisms.histogram.NoisyGrid._logistic_sums",
-        ".total(weights[half:])",
-        ".total(weights[:half])",
+        "part.weights * (part.rows[:, :1] > 0)",
+        "part.weights * (part.rows[:, :1] < 0)",
         "test_histogram.py -k labels",
     ),
     "trimmed at zero exactly": (
