@@ -328,7 +328,7 @@ def accuracy_bound(prior: ArrayLike, epsilon: float) -> FloatArray:
     (0.75, 0.9)
     """
     p = limits.reals(prior, "prior")
-    if not p.size:
+    if not (p.ndim and p.size):
         raise InputError(f"prior has shape {p.shape}: give at least one share")
     total = p.sum(axis=-1, keepdims=True)
     for bad in p[(p < 0).any(axis=-1) | (total <= 0)[..., 0]].reshape(-1, p.shape[-1]):
