@@ -21,7 +21,7 @@ from dpreg.arguments import checked
 from dpreg.attacks.attribute import Attribute, Codes, distribution, rows_of
 from dpreg.checks import FloatArray, InputError
 from dpreg.pipeline.laws import Scales
-from dpreg.pipeline.objective import FLAT, SQUARED, Loss, Quadratic
+from dpreg.pipeline.objective import SQUARED, Loss, Quadratic
 
 Predict = Callable[[FloatArray], FloatArray]
 Error = Callable[[FloatArray, FloatArray], FloatArray]
@@ -87,9 +87,8 @@ def confusion_error(y: ArrayLike, predicted: ArrayLike, smoothing: float = 1.0) 
         if labels.dtype != bool and (bad := (labels != 0) & (labels != 1)).any():
             raise InputError(f"{name} holds {labels[bad][0]:g}: give labels 0 and 1 only")
     checks.within_reach(checks.positive(smoothing, "smoothing"), "smoothing")
-    said = fitted == 1
+    said, positives, n = fitted == 1, target.sum(), len(target)
     hit, one = (said & (target == 1)).sum(-1), said.sum(-1)
-    positives, n = target.sum(), len(target)
     counts = np.stack([n - positives - one + hit, one - hit, positives - hit, hit], axis=-1) + smoothing
     table = counts.reshape(*counts.shape[:-1], 2, 2)  # (label, prediction)
     log_pi = np.log(table / table.sum(axis=-2, keepdims=True))
@@ -173,72 +172,43 @@ def accuracy(predict: Predict, X: ArrayLike, y: ArrayLike, sensitive: Attribute,
     >>> float(accuracy(lambda rows: rows @ [1.0, 2.0], [[1.0, 1.0], [1.0, 1.0]], [3.0, 1.0], s, log_pi))
     0.5
     """
-    (rows, target), truth = _targets(X, y, sensitive), sensitive.codes(X)
-    right: Any = 0
-    for start in range(0, len(rows), BLOCK):
-        part = slice(start, start + BLOCK)
-        likely = np.swapaxes(_likelihoods(predict, rows[part], target[part], sensitive, error, ()), -1, -2)
-        right = right + (_best(likely + _log(sensitive.prior), sensitive) == truth[part]).sum(axis=-1)
-    return np.asarray(right / len(rows))
+    return accuracies(predict, X, y, sensitive, error, [sensitive.prior])[0]
 
 
 @checked
 def accuracies(
-    theta: ArrayLike,
+    predict: Predict,
     X: ArrayLike,
     y: ArrayLike,
     sensitive: Attribute,
     error: Error,
     priors: Sequence[FloatArray | None],
-    *,
-    labels: bool = False,
-) -> FloatArray:
-    """Return `accuracy` of linear models, of shape (priors, e), for attackers who differ in their prior only.
-
-    A linear model sees of a target one number: what it makes of the other inputs, and for numbers how far the response
-    is from that. The guess is a step function of this number: its steps are found once, then records are counted.
+) -> list[FloatArray]:
+    """Return `accuracy` for attackers who differ in their prior only; the model is asked once for all of them.
 
     Parameters
     ----------
-    theta : array of shape (e, d)
-    X, y, sensitive, error
-        As in `scores`. For numbers, log-scores must differ by linear functions of y, as those of `gaussian_error` do.
+    predict, X, y, sensitive, error
+        As in `scores`.
     priors : sequence of arrays of shape (k,), or None for one without marginals
-    labels : bool
-        The models predict labels, as `logistic.predicted` does; otherwise numbers.
 
     Examples
     --------
     >>> s, log_pi = Attribute((1,), [[0.0], [1.0]]), gaussian_error(2.0, n=3, p=1)
-    >>> accuracies([[1.0, 2.0]], [[1.0, 1.0], [1.0, 1.0]], [3.0, 1.0], s, log_pi, [None, [0.01, 0.99]]).tolist()
-    [[0.5], [1.0]]
+    >>> rows = [[1.0, 1.0], [1.0, 1.0]]
+    >>> found = accuracies(lambda rows: rows @ [1.0, 2.0], rows, [3.0, 1.0], s, log_pi, [None, [0.01, 0.99]])
+    >>> [float(share) for share in found]
+    [0.5, 1.0]
     """
-    (rows, target), truth, models = _targets(X, y, sensitive), sensitive.codes(X), limits.reals(theta, "theta")
-    if models.ndim != 2 or models.shape[1] != rows.shape[1]:
-        raise InputError(f"theta has shape {models.shape}: give {rows.shape[1]} entries for each of several models")
-    columns, rest, values = list(sensitive.columns), models.copy(), len(sensitive.values)
-    rest[:, columns] = 0
-    seen = rest @ rows.T if labels else target - rest @ rows.T
-    shift = models[:, columns] @ sensitive.values.T  # what each value adds to the prediction
-    least = FLAT * np.abs(models).sum(axis=-1, keepdims=True) - shift  # above it the label is one
-    groups = truth + (values * (target > 0.5) if labels else 0)
-    right = np.zeros((len(priors), len(models)))
-    for group in np.unique(groups):
-        label, code = divmod(int(group), values)
-        ordered = np.sort(seen[:, groups == group])
-        for k, prior in enumerate(priors):
-            who = replace(sensitive, prior=prior)
-            steps = np.sort(least if labels else _ties(error, shift, who, seen))
-            inside = np.column_stack([steps[:, 0] - 1, (steps[:, 1:] + steps[:, :-1]) / 2, steps[:, -1] + 1])
-            if labels:
-                likely = error(np.full(inside.shape[1], label), inside[:, None] > least[..., None])
-            else:
-                likely = error(inside[:, None], shift[..., None])
-            hit = _best(np.swapaxes(likely, -1, -2) + _log(who.prior), who) == code
-            for model, one in enumerate(ordered):
-                edges = np.r_[0, np.searchsorted(one, steps[model], side="right"), len(one)]
-                right[k, model] += np.diff(edges)[hit[model]].sum()
-    return right / len(rows)
+    (rows, target), truth = _targets(X, y, sensitive), sensitive.codes(X)
+    attackers = [replace(sensitive, prior=prior) for prior in priors]
+    right: list[Any] = [0] * len(attackers)
+    for start in range(0, len(rows), BLOCK):
+        part = slice(start, start + BLOCK)
+        likely = np.swapaxes(_likelihoods(predict, rows[part], target[part], sensitive, error, ()), -1, -2)
+        for k, who in enumerate(attackers):
+            right[k] += (_best(likely + _log(who.prior), who) == truth[part]).sum(axis=-1)
+    return [np.asarray(count / len(rows)) for count in right]
 
 
 @checked
@@ -477,19 +447,6 @@ def _best(found: FloatArray, attribute: Attribute) -> Codes:
     for code in attribute.order[::-1]:  # the first in order is written last
         np.copyto(best, code, where=values[code] >= enough)
     return best
-
-
-def _ties(error: Error, shift: FloatArray, who: Attribute, seen: FloatArray) -> FloatArray:
-    """Return where two log-scores begin and cease to be equal but for `TIE`; beyond what is seen if they never do."""
-    unit = max(1.0, float(np.abs(shift).max()))
-    at = error(np.array([0.0, unit]), shift[..., None]) + _log(who.prior)[:, None]
-    one, other = np.triu_indices(shift.shape[-1], 1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        apart = at[:, one] - at[:, other]
-        slope = (apart[..., 1] - apart[..., 0]) / unit
-        found = np.concatenate([(edge - apart[..., 0]) / slope for edge in (-TIE, TIE)], axis=-1)
-    top = float(seen.max()) + 1
-    return np.clip(np.where(np.isnan(found), top, found), float(seen.min()) - 1, top)
 
 
 def _log(prior: FloatArray | None) -> FloatArray:

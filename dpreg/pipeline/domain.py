@@ -265,11 +265,6 @@ class Box(Domain):
         return cls(low, high, response, intercept=intercept, corner=corner, leaky=True)
 
     @property
-    def d(self) -> int:
-        """See `Domain`."""
-        return len(self.lower)
-
-    @property
     def reach(self) -> float:
         """Largest absolute value of a scaled predictor."""
         return 1 / math.sqrt(self.d) if self.corner else 1.0

@@ -54,6 +54,7 @@ def attacked(sensitive: Attribute, *, loss: Loss = SQUARED, share: float = 0.2) 
         for k, (train, inside, outside, _) in enumerate(_people(partition, share, rng)):
             y, Z = _records(train, loss)
             known = sensitive.with_marginal(Z)
+            predict = _model(theta[k], loss)
             error = (
                 inversion.confusion_error(y, predicted(theta[k], Z))
                 if loss.labels
@@ -61,7 +62,7 @@ def attacked(sensitive: Attribute, *, loss: Loss = SQUARED, share: float = 0.2) 
             )
             for where, people in (("inside", inside), ("outside", outside)):
                 y, Z = _records(people, loss)
-                pair = inversion.accuracies(theta[k], Z, y, known, error, [known.prior, None], labels=loss.labels)
+                pair = inversion.accuracies(predict, Z, y, known, error, [known.prior, None])
                 for name, right in zip((where, f"{where}, no marginals"), pair, strict=True):
                     found.setdefault(name, []).append(right)
         return {name: np.array(values) for name, values in found.items()}
@@ -132,6 +133,10 @@ def _people(
 def _records(table: FloatArray, loss: Loss) -> tuple[FloatArray, FloatArray]:
     """Return the responses as the attacker knows them, and the scaled rows."""
     return (table[:, 0] > 0).astype(np.float64) if loss.labels else table[:, 0], table[:, 1:]
+
+
+def _model(theta: FloatArray, loss: Loss) -> inversion.Predict:
+    return lambda rows: predicted(theta, rows).astype(np.float64) if loss.labels else theta @ rows.T
 
 
 def _share(share: float) -> None:

@@ -19,7 +19,6 @@ from dpreg.audit.search import worst_pair
 from dpreg.mechanisms import budget_split
 from dpreg.pipeline.domain import Box
 from dpreg.pipeline.laws import Scales, certify, functional
-from dpreg.pipeline.logistic import predicted
 from dpreg.pipeline.objective import SQUARED, TAYLOR, Quadratic, linear
 from dpreg.pipeline.release import perturb
 from lib.data.census import census
@@ -358,38 +357,6 @@ def test_scores_are_the_definition(seed, more):
     expected = brute(*given_)
     np.testing.assert_allclose(np.exp(inversion.scores(*given_)), expected, rtol=1e-9)
     np.testing.assert_array_equal(inversion.map_attack(*given_), expected.argmax(axis=1))
-
-
-@given(seed=st.integers(0, 10**6), labels=st.booleans())
-@settings(max_examples=60, deadline=None)
-def test_records_counted_between_the_steps_of_the_guess(seed, labels):
-    """Also where some models, or some values, tell the attacker nothing."""
-    rng = np.random.default_rng(seed)
-    bit = Attribute((1, 2), [[1, 0], [0, 1], [0, 0]])
-    X, theta = rng.normal(size=(60, 4)), rng.normal(size=(5, 4)) * 3
-    X[:, [1, 2]] = bit.values[rng.integers(3, size=60)]
-    theta[0], theta[1, 1:3], theta[2, 1] = 0, 0, theta[2, 2]
-    y = (X[:, 0] + rng.normal(size=60) > 0).astype(float) if labels else X.sum(axis=1) + rng.normal(size=60)
-
-    def predict(rows):
-        return predicted(theta, rows).astype(float) if labels else theta @ rows.T
-
-    error = (
-        inversion.confusion_error(y, predict(X)) if labels else inversion.gaussian_error(np.geomspace(1, 900, 5), 60, 4)
-    )
-    priors = [None, rng.dirichlet(np.ones(3)), np.array([0.0, 0.5, 0.5])]
-    found = inversion.accuracies(theta, X, y, bit, error, priors, labels=labels)
-    for prior, shares_ in zip(priors, found, strict=True):
-        expected = inversion.accuracy(predict, X, y, replace(bit, prior=prior), error)
-        np.testing.assert_allclose(shares_, expected, rtol=1e-12)
-
-
-def test_steps_where_two_values_are_equally_likely():
-    """A response in the middle of two predictions is a tie, and goes to the smaller code, whichever lies lower."""
-    error = inversion.gaussian_error(1.0, 9, 1)
-    for values, right in (([[2.0], [0.0]], 0.0), ([[0.0], [2.0]], 1.0)):
-        bit = Attribute((0,), values)
-        assert inversion.accuracies([[1.0]], [[0.0]], [1.0], bit, error, [None]).tolist() == [[right]]
 
 
 def test_posterior_in_a_world_where_everything_is_known():

@@ -99,12 +99,6 @@ CASES = {
     "inversion.accuracy": [
         (r"value \[0.5\]: add it", lambda: inversion.accuracy(total, [[1.0, 0.5]], [1.0], BIT, error)),
     ],
-    "inversion.accuracies": [
-        (
-            r"theta has shape \(2,\): give 2 entries for each",
-            lambda: inversion.accuracies([1.0, 1.0], X, Y, BIT, error, [None]),
-        ),
-    ],
     "inversion.guess_without_model": [
         ("classifier is of type str: give", lambda: without_model(classifier="tree")),
         ("3 columns and targets 2: match", lambda: without_model(public_X=np.ones((2, 3)))),

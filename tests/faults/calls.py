@@ -600,8 +600,7 @@ def attacks():
     yield inversion.scores, ATTACK
     yield inversion.map_attack, ATTACK
     yield inversion.accuracy, ATTACK
-    models = {name: value for name, value in ATTACK.items() if name != "predict"}
-    yield inversion.accuracies, {"theta": lambda: np.ones((1, 2)), **models, "priors": lambda: [None]}
+    yield inversion.accuracies, {**ATTACK, "priors": lambda: [None]}
     tree = {"classifier": lambda: DecisionTreeClassifier(max_depth=1)}
     known = {"public_X": bits, "public_y": y, "X": bits, "y": y, "sensitive": bit}
     yield inversion.guess_without_model, known | tree

@@ -721,6 +721,7 @@ EXEMPT = {
     "histogram.Part.gram": "inner step of NoisyGrid",
     "histogram.Part.total": "inner step of NoisyGrid",
     "histogram.tally": "inner step of count",
+    "inversion.accuracies": "accuracy calls it",
     "splits.draw": "inner step of sweep, which checks",
     "methods.fitted": "inner step of sweep",
     "methods.check_methods": "sweep calls it",
