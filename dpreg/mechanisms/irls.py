@@ -155,7 +155,7 @@ def irls(X: ArrayLike, y: ArrayLike, plan: Plan, random_state: RandomState = Non
     >>> irls(X, y, exact(ball, cap=1e4, iterations=50)).theta.round(3).tolist()
     [0.5]
     """
-    table = np.asfortranarray(plan.domain.table(X, y))  # `moments` reads it column by column
+    table = plan.domain.table(X, y)
     path, ledger = pay(plan.ledger, lambda state: follow(plan, table, noise.generator(state)), random_state, budget)
     return Fit(path, plan.domain, ledger)
 
@@ -180,6 +180,7 @@ def follow(plan: Plan, table: FloatArray, rng: np.random.Generator, begun: Float
     [0.0, 0.5, 0.5]
     """
     p, path = plan.domain.p, np.zeros((plan.iterations + 1, plan.domain.p))
+    table = np.asfortranarray(table)  # `moments` reads it column by column
     for k in range(plan.iterations):
         gram = moments(table, path[k], plan.cap) if k or begun is None else begun
         noisy = gram[0, 1:] + plan.first.vector(p, rng), gram[1:, 1:] + plan.second.matrix(p, rng)
