@@ -56,7 +56,7 @@ def moments(table: FloatArray, theta: ArrayLike, cap: float) -> FloatArray:
     >>> moments(np.array([[1.0, 0.5], [0.0, 1.0]]), [0.0], 10.0).round(9).tolist()
     [[1.0, 0.5], [0.5, 10.25]]
     """
-    rows = np.asarray(checks.numeric(table, "table"), dtype=np.float64)
+    rows = np.asfortranarray(checks.numeric(table, "table"), dtype=np.float64)
     direction = np.r_[1.0, -checks.vector(theta, "theta")]
     if rows.ndim != 2 or rows.shape[1] != len(direction):
         raise InputError(f"table has shape {rows.shape}: give {len(direction)} columns, the response first")
