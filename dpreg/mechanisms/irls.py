@@ -180,7 +180,6 @@ def follow(plan: Plan, table: FloatArray, rng: np.random.Generator, begun: Float
     [0.0, 0.5, 0.5]
     """
     p, path = plan.domain.p, np.zeros((plan.iterations + 1, plan.domain.p))
-    table = np.asfortranarray(table)  # `moments` reads it column by column
     for k in range(plan.iterations):
         gram = moments(table, path[k], plan.cap) if k or begun is None else begun
         noisy = gram[0, 1:] + plan.first.vector(p, rng), gram[1:, 1:] + plan.second.matrix(p, rng)

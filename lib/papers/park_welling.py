@@ -118,7 +118,7 @@ def _one(
     if maxima:
         largest = float(np.abs(y).max())
         domain = Ball(np.zeros(d), float(np.linalg.norm(X, axis=1).max()), (-largest, largest), leaky=True)
-    table = np.asfortranarray(domain.table(X[:n], y[:n]))  # the same for all plans, read column by column
+    table = domain.table(X[:n], y[:n])  # the same for all plans
     begun = {cap: moments(table, np.zeros(d), cap) for cap in {plan.cap for plan in plans.values()}}
     misses = {}
     for name, plan in plans.items():
