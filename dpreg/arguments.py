@@ -62,9 +62,9 @@ def checked(function: F) -> F:
     if isinstance(function, type):
         return cast(F, _checked_class(function))
     inner: Any = inspect.unwrap(function)
-    rules: dict[str, Check] = {}
-    order: list[Check | None] = []
-    rest: list[Check | None] = [None]
+    rules: dict[str, Check] = {}  # of those arguments that have one
+    places: list[tuple[str, Check | None]] = []
+    rest: list[tuple[str, Check | None]] = []  # of all arguments beyond these
     known: list[bool] = []
 
     def learn() -> None:  # at the first call, when every name of the module is there
@@ -73,28 +73,23 @@ def checked(function: F) -> F:
         for name, parameter in inspect.signature(function).parameters.items():
             rule = _named_rule(name, hints[name]) if name in hints else None
             if parameter.kind is parameter.VAR_POSITIONAL:
-                rest[0] = rule
+                rest.append((name, rule))
             elif parameter.kind is not parameter.VAR_KEYWORD:
-                if parameter.kind is not parameter.KEYWORD_ONLY:
-                    order.append(rule)
                 if rule is not None:
-                    rules[name] = _sparing(rule, parameter.default)
-
-    names = list(inspect.signature(function).parameters)
+                    rules[name] = rule = _sparing(rule, parameter.default)
+                if parameter.kind is not parameter.KEYWORD_ONLY:
+                    places.append((name, rule))
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         if not known:
             learn()
-        given = list(args)
-        for k, value in enumerate(args):
-            rule = rules.get(names[k]) if k < len(order) else rest[0]
-            if rule is not None:
-                given[k] = rule(value, names[min(k, len(order))])
+        each = places if len(args) <= len(places) or not rest else places + rest * (len(args) - len(places))
+        given = [value if rule is None else rule(value, name) for value, (name, rule) in zip(args, each, strict=False)]
         for name, value in kwargs.items():
             if name in rules:
                 kwargs[name] = rules[name](value, name)
-        return function(*given, **kwargs)
+        return function(*given, *args[len(given) :], **kwargs)
 
     for name in {"cache_clear", "cache_info"} & set(dir(function)):
         setattr(wrapper, name, getattr(function, name))
@@ -204,6 +199,8 @@ def _callable(value: Any, name: str) -> Any:
 
 def _float(value: Any, name: str) -> float:
     """Return a number as Python has it; infinite ones are for the function to judge."""
+    if type(value) is float and value == value:
+        return value  # most calls
     number = checks.real(value)
     if number != number or (math.isinf(number) and not isinstance(value, float | np.floating | np.ndarray)):
         raise InputError(f"{name} is {checks.shown(value)}: give one finite number")

@@ -230,6 +230,8 @@ def numeric(value: Any, name: str, first: int = 0) -> NDArray[Any]:
 
     `first` is the number of its first row, for messages, where it is a part of something longer.
     """
+    if type(value) is np.ndarray and value.dtype.kind in "biuf" and value.dtype.char != "g":
+        return value  # most calls
     if hasattr(value, "toarray"):
         raise InputError(f"{name} is a sparse {type(value).__name__}: pass {name}.toarray()")
     try:

@@ -68,11 +68,12 @@ class Attribute:
     def codes(self, X: ArrayLike) -> Codes:
         """Return the code of each record, or raise `InputError` for a record with no valid value."""
         rows = rows_of(X, self)
-        match = (rows[:, None, list(self.columns)] == self.values).all(axis=-1)
-        if (lost := ~match.any(axis=1)).any():
+        columns = [rows[:, column] for column in self.columns]
+        match = np.array([np.logical_and.reduce([*map(np.equal, columns, value)]) for value in self.values])
+        if (lost := ~match.any(axis=0)).any():
             found = rows[int(lost.argmax()), list(self.columns)].tolist()
             raise InputError(f"a record has the value {found}: add it to the values, or drop the record")
-        return np.asarray(match.argmax(axis=1))
+        return np.asarray(match.argmax(axis=0))
 
     def with_marginal(self, X: ArrayLike) -> Attribute:
         """Return the attribute with its shares in the records X as prior."""
@@ -92,7 +93,7 @@ def rows_of(X: ArrayLike, *attributes: Attribute) -> FloatArray:
     >>> rows_of([[1, 2]], Attribute((1,), [[0.0], [1.0]])).tolist()
     [[1.0, 2.0]]
     """
-    rows = np.array(checks.numeric(X, "X"), dtype=np.float64)
+    rows = np.asarray(checks.numeric(X, "X"), dtype=np.float64)
     if rows.ndim != 2 or not len(rows):
         raise InputError(f"X has shape {rows.shape}: give one row per record and one column per predictor")
     checks.all_finite(rows, "X")

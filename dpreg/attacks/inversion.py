@@ -80,14 +80,15 @@ def confusion_error(y: ArrayLike, predicted: ArrayLike, smoothing: float = 1.0) 
     >>> np.exp(log_pi(np.array([0, 1]), np.array([[0, 0]]))).round(3).tolist()
     [[0.6, 0.4]]
     """
-    target, fitted = checks.vector(y, "y"), np.asarray(checks.numeric(predicted, "predicted"), dtype=np.float64)
+    target, fitted = checks.vector(y, "y"), np.asarray(checks.numeric(predicted, "predicted"))
     if fitted.ndim == 0 or fitted.shape[-1] != len(target):
         raise InputError(f"predicted has shape {fitted.shape} and y {len(target)} entries: give one per record")
     for name, labels in (("y", target), ("predicted", fitted)):
-        if (bad := (labels != 0) & (labels != 1)).any():
+        if labels.dtype != bool and (bad := (labels != 0) & (labels != 1)).any():
             raise InputError(f"{name} holds {labels[bad][0]:g}: give labels 0 and 1 only")
     checks.within_reach(checks.positive(smoothing, "smoothing"), "smoothing")
-    hit, one, positives, n = (fitted * target).sum(-1), fitted.sum(-1), target.sum(), len(target)
+    said, positives, n = fitted == 1, target.sum(), len(target)
+    hit, one = (said & (target == 1)).sum(-1), said.sum(-1)
     counts = np.stack([n - positives - one + hit, one - hit, positives - hit, hit], axis=-1) + smoothing
     table = counts.reshape(*counts.shape[:-1], 2, 2)  # (label, prediction)
     log_pi = np.log(table / table.sum(axis=-2, keepdims=True))
@@ -296,10 +297,13 @@ def accuracy_bound(prior: ArrayLike, epsilon: float) -> FloatArray:
     >>> accuracy_bound([0.5, 0.5], np.log(3)).round(9).tolist(), accuracy_bound([0.9, 0.1], np.log(3)).tolist()
     (0.75, 0.9)
     """
-    p = np.asarray(checks.numeric(prior, "prior"), dtype=np.float64)
-    if not p.size:
+    p = limits.reals(prior, "prior")
+    if not (p.ndim and p.size):
         raise InputError(f"prior has shape {p.shape}: give at least one share")
-    p = np.apply_along_axis(distribution, -1, p, p.shape[-1]) if p.ndim > 1 else distribution(p, p.size)
+    total = p.sum(axis=-1, keepdims=True)
+    for bad in p[(p < 0).any(axis=-1) | (total <= 0)[..., 0]].reshape(-1, p.shape[-1]):
+        distribution(bad, len(bad))  # it says what is wrong
+    p = p / total
     others = np.arange(p.shape[-1]) * math.exp(-checks.positive(epsilon, "epsilon"))
     return np.asarray((np.cumsum(-np.sort(-p, axis=-1), axis=-1) / (1 + others)).max(axis=-1))
 

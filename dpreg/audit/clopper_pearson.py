@@ -188,8 +188,7 @@ def power(
     n = checks.count(draws, "draws")
     risk = (1 - checks.chance(confidence, "confidence")) / 2 / checks.count(tests, "tests")
     p, q = (checks.chance(value, name, zero=True, one=True) for value, name in ((p, "p"), (q, "q")))
-    law = stats.binom(n, q)
-    k = np.arange(int(law.ppf(1e-12)), int(law.isf(1e-12)) + 1)
+    k = np.arange(int(stats.binom.ppf(1e-12, n, q)), int(stats.binom.isf(1e-12, n, q)) + 1)
     upper = np.ones(len(k))
     inner = k < n
     upper[inner] = special.betainccinv(k[inner] + 1.0, n - k[inner], risk)
@@ -197,7 +196,7 @@ def power(
     # p_low(k) exceeds c where k hits or more have a chance below the risk at c.
     needed = stats.binom.isf(risk, n, np.minimum(least, 1.0)) + 1
     chances = np.where(least < 1, stats.binom.sf(needed - 1, n, p), 0.0)
-    return float(law.pmf(k) @ chances)
+    return float(stats.binom.pmf(k, n, q) @ chances)
 
 
 def draws_needed(

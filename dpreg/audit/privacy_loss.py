@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -98,13 +99,7 @@ def quadratic_density(f: Quadratic, law: Law) -> FloatArray:
     if not isinstance(law, Scales) or law.p != 1 or f.p != 1:
         raise InputError(f"law is of type {type(law).__name__}: give Scales of one column")
     b, beta, centre = float(law.M[0, 0]), float(law.v[0]), float(f.M[0, 0])
-    # Nodes by the quantiles of the noise around a public point, so that they are the same for all data sets.
-    chances = (np.arange(NODES) + 0.5) / NODES
-    nodes = np.concatenate([stats.laplace.ppf(chances, 0.0, b), stats.laplace.ppf(chances, 5.0, b)])
-    nodes = np.sort(nodes)
-    weights = np.gradient(nodes)
-    stack = Quadratic(nodes[:, None, None], np.ones((len(nodes), 1)), np.zeros(len(nodes)))
-    slope = solve.minimise(repair.lift(stack, law))[:, 0]
+    nodes, weights, slope = _nodes(b, beta)
     log_M = np.log(weights / (2 * b)) - np.abs(nodes - centre) / b
     moving = slope != 0
     with np.errstate(divide="ignore"):
@@ -147,3 +142,13 @@ def tilted_density(X: FloatArray, y: FloatArray, setting: Setting) -> FloatArray
     gradient = ((chance - (t > 0)) * Z[:, 0]).sum(axis=1) + ridge * OUTPUTS
     curvature = (chance * (1 - chance) * Z[:, 0] ** 2).sum(axis=1) + ridge
     return np.asarray(stats.laplace.logpdf(-gradient, 0.0, scale) + np.log(curvature))
+
+
+@cache
+def _nodes(b: float, beta: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return values that a noisy M takes, their weights in an integral, and theta over v for each."""
+    # By the quantiles of the noise around a public point, so that they are the same for all data sets.
+    chances = (np.arange(NODES) + 0.5) / NODES
+    nodes = np.sort(np.concatenate([stats.laplace.ppf(chances, centre, b) for centre in (0.0, 5.0)]))
+    stack = Quadratic(nodes[:, None, None], np.ones((len(nodes), 1)), np.zeros(len(nodes)))
+    return nodes, np.gradient(nodes), solve.minimise(repair.lift(stack, Scales([[b]], [beta])))[:, 0]

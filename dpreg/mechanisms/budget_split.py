@@ -9,6 +9,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, get_args
 
 import numpy as np
@@ -311,7 +312,7 @@ def privr(
     domain, p, loss = objective.domain, objective.p, objective.loss
     if domain is None or objective.batch:
         raise InputError("the objective has no domain or is a stack: give what objective.linear returns")
-    change = certify(Scales(np.full((p, p), math.inf), np.ones(p)), domain, neighbours, loss)
+    change = _correlations(domain, neighbours, loss)
     scale = change / checks.within_reach(share * epsilon, "share times epsilon")
     printed = None if sensitivity == "tight" else sum(parts(p, loss))  # before anything is paid for
     spend = Spend("relevances", "Laplace", neighbours, "L1", change, scale, change / scale, caveat=domain.caveat)
@@ -324,6 +325,12 @@ def privr(
     shape = Scales(unit.M / pairs, unit.v / (p * relevance))
     total = certify(shape, domain, neighbours, loss) if printed is None else printed
     return Relevance(relevance, shape.times(total / ((1 - share) * epsilon)), ledger)
+
+
+@cache
+def _correlations(domain: Domain, neighbours: Neighbours, loss: Loss) -> float:
+    """Return how far one record moves the linear coefficients in all, in the L1 norm: the same for every release."""
+    return certify(Scales(np.full((domain.p, domain.p), math.inf), np.ones(domain.p)), domain, neighbours, loss)
 
 
 @checked

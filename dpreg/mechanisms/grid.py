@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,7 @@ from dpreg.pipeline.domain import BLOCK, Box
 
 Codes = NDArray[np.int64]
 
+LOOKED_UP = 2**12  # cells of a group of axes at most, so that its values stay in the processor's cache
 CAP = 2**24  # cells of a grid whose every cell gets noise
 FINEST = 2**53  # cells of an axis: scaled values are floats, which tell no more apart
 
@@ -155,7 +156,36 @@ class Grid:
         wanted = checks.numeric(codes, "codes")
         if wanted.ndim != 1 or wanted.dtype.kind not in "iu" or not ((wanted >= 0) & (wanted < self.size)).all():
             raise InputError(f"codes are not all whole numbers from 0 to {self.size - 1}: give codes of this grid")
-        return self.records(self.values(wanted))
+        table, rest = np.ones((self.domain.p + 1, len(wanted))), wanted
+        for size, values in self._tables:
+            above = rest // size
+            place = rest - above * size
+            for column, value in values:
+                table[column] = value(place)
+            rest = above
+        return table.T
+
+    @cached_property
+    def _tables(self) -> list[tuple[int, list[tuple[int, Callable[..., FloatArray]]]]]:
+        """Groups of neighbouring axes, the last first: their cells, and how a value follows from the place in them.
+
+        A group has few cells, so that each value is looked up, or one axis.
+        """
+        found, stop = [], len(self.cells)
+        while stop:
+            start = next(k for k in range(stop) if k == stop - 1 or math.prod(self.cells[k:stop]) <= LOOKED_UP)
+            size, columns = math.prod(self.cells[start:stop]), self._columns[start:stop].tolist()
+            if size > LOOKED_UP:
+                low, wide = self._frame
+                values: list[Callable[..., FloatArray]] = [
+                    partial(_values, low[start], wide[start], self.cells[start], self.exact[start])
+                ]
+            else:
+                each = self.values(np.arange(size), slice(start, stop))
+                values = [partial(np.take, value, mode="clip") for value in each]
+            found.append((size, list(zip(columns, values, strict=True))))
+            stop = start
+        return found
 
     def values(self, codes: Codes, axes: slice = slice(None)) -> list[FloatArray]:
         """Return the scaled values on these axes, one array per axis; the codes are those of these axes alone."""

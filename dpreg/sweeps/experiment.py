@@ -284,7 +284,7 @@ def summarise(
         if len(values) == 1:
             return float("nan")  # one value says nothing about its spread
         half = 0.5 / np.sqrt(len(values))
-        return float(np.ptp(values.quantile([max(0.0, 0.5 - half), min(1.0, 0.5 + half)])) / 2)
+        return float(np.ptp(np.nanquantile(values, [max(0.0, 0.5 - half), min(1.0, 0.5 + half)])) / 2)
 
     if not by:
         raise InputError("by is empty: give some of the frame's columns")
@@ -292,12 +292,7 @@ def summarise(
     if missing := [name for name in by if name not in frame]:
         raise InputError(f"by is {list(by)}, but the frame has no column {missing[0]!r}: give some of its columns")
     groups = frame.groupby(list(by), sort=False)["value"]
-    return groups.agg(
-        median="median",
-        low=lambda values: values.quantile(low),
-        high=lambda values: values.quantile(high),
-        error=error,
-        mean="mean",
-        variance="var",
-        count="count",
-    ).reset_index()
+    found = groups.agg(error=error, mean="mean", variance="var", count="count")
+    for place, (name, share) in enumerate({"median": 0.5, "low": low, "high": high}.items()):
+        found.insert(place, name, groups.quantile(share))
+    return found.reset_index()

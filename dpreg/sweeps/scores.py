@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import rankdata
 
 from dpreg import checks, limits
 from dpreg.arguments import checked
@@ -154,10 +153,14 @@ def auc(theta: ArrayLike, Z: ArrayLike, y: ArrayLike) -> FloatArray:
     t = limits.reals(theta, "theta")
     if t.ndim == 0 or t.shape[-1] != rows.shape[1]:
         raise InputError(f"theta has shape {t.shape}: give {rows.shape[1]} entries on its last axis")
-    ones = int((labels == 1).sum())
-    zeros = len(labels) - ones
-    if not ones or not zeros:
+    hits = labels == 1
+    if hits.all() or not hits.any():
         raise InputError("all labels are the same: give records of both")
     scores = t.reshape(-1, rows.shape[1]) @ rows.T
-    ranks = np.array([rankdata(score)[labels == 1].sum() for score in scores])
-    return np.asarray((ranks - ones * (ones + 1) / 2) / (ones * zeros)).reshape(t.shape[:-1])
+    return np.reshape([_above(np.sort(one[hits]), np.sort(one[~hits])) for one in scores], t.shape[:-1])
+
+
+def _above(ones: FloatArray, zeros: FloatArray) -> float:
+    """Return the share of pairs in which the first is the larger, ties counting half; both are sorted."""
+    below, up_to = (np.searchsorted(zeros, ones, side) for side in ("left", "right"))
+    return float((below + up_to).sum() / 2 / (len(ones) * len(zeros)))

@@ -3,8 +3,8 @@
 MUTANTS = {
     "arguments by position unchecked": (
         "dpreg.arguments.checked",
-        "given[k] = rule(value,",
-        "given[k] = value or rule(value,",
+        "value if rule is None else rule(value, name) for",
+        "value if rule is None else value or rule(value, name) for",
         "test_arguments.py -k positions",
     ),
     "arguments by name unchecked": (

@@ -20,9 +20,9 @@ MUTANTS = {
         "test_splits.py -k subset",
     ),
     "ties count as wins": (
-        "dpreg.sweeps.scores.auc",
-        "rankdata(score)",
-        'rankdata(score, "max")',
+        "dpreg.sweeps.scores._above",
+        '("left", "right")',
+        '("right", "right")',
         "test_scores.py -k ties",
     ),
     "the grid knows all records": (
