@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from dpreg import accounting
 from dpreg.audit import quadratic_releases
-from dpreg.audit.quadratic_releases import quadratic
+from dpreg.audit.quadratic_releases import first_draw, first_step, quadratic
 from dpreg.audit.residuals import numbers, scales_of
-from dpreg.audit.statement import Declared, Price, Sample, Setting, Step, labelled
+from dpreg.audit.statement import Declared, Price, Sample, Setting, Step, labelled, per_scale
 from dpreg.checks import FloatArray
 from dpreg.estimators import private
 from dpreg.mechanisms import gaussian, wishart
+from dpreg.mechanisms.mean_first import MeanFirst, mean_first
 from dpreg.noise import RandomState
 from dpreg.pipeline import laws, objective, release, repair, solve, surrogates
 from dpreg.pipeline.domain import Ball, Box
@@ -25,6 +27,7 @@ from dpreg.pipeline.ledger import Spend
 from dpreg.pipeline.objective import SQUARED, Loss
 from dpreg.pipeline.release import Release
 
+DELTA = 1e-6
 BITS = 4  # of the lattice: so few that its steps are seen
 BARE: dict[str, Any] = {"density": None}
 
@@ -40,9 +43,10 @@ def _difference(loss: Loss = SQUARED) -> Callable[[Setting], Law]:
 # Estimators: what they release, and what they show beside it.
 
 
-def _fitted(make: Any, kind: str) -> dict[str, Any]:
+def _fitted(make: Any, kind: str, **more: Any) -> dict[str, Any]:
     def fit(X: FloatArray, y: FloatArray, s: Setting, seed: RandomState) -> Any:
-        return make(s.domain, s.epsilon, mechanism=kind, neighbours=s.neighbours, random_state=seed).fit(X, y)
+        options = {"mechanism": kind, "neighbours": s.neighbours, "random_state": seed, **more}
+        return make(s.domain, s.epsilon, **options).fit(X, y)
 
     def send(X: FloatArray, y: FloatArray, s: Setting, law: Law, seed: RandomState) -> Release:
         out: Release = fit(X, y, s, seed).release_
@@ -60,20 +64,54 @@ def _fitted(make: Any, kind: str) -> dict[str, Any]:
     return {"send": send, "answer": answer}
 
 
-# Gaussian noise, priced in zCDP.
+# Gaussian noise, priced in zCDP or with a delta.
 
 
 def _gaussian(s: Setting) -> gaussian.Gaussian:
     return gaussian.for_rho(s.domain, s.epsilon, neighbours=s.neighbours)
 
 
+def _with_delta(s: Setting) -> gaussian.Gaussian:
+    return gaussian.for_delta(s.domain, s.epsilon, DELTA, neighbours=s.neighbours)
+
+
+def _mean_and_delta(s: Setting) -> Law:
+    """Return the noise for 200 records: the number divides epsilon, and the price holds for any."""
+    n = 200 if s.domain.intercept and s.neighbours == "replace" else None
+    return mean_first(s.domain, s.epsilon, n, neighbours=s.neighbours, delta=DELTA)
+
+
 def _gaussian_price(spend: Spend, s: Setting) -> Price:
     return math.inf, 0.0, (spend.sensitivity / spend.scale) ** 2 / 2
 
 
-def _gaussian_steps(s: Setting) -> tuple[Step, ...]:
-    """Return the step of noise on all moments, all of which go out."""
-    law = _gaussian(s)
+def _delta_price(spend: Spend, s: Setting) -> Price:
+    if spend.mechanism == "Laplace":
+        return per_scale(spend, s)
+    mu = spend.sensitivity / spend.scale
+    return accounting.gdp_epsilon(mu, DELTA), DELTA, mu**2 / 2
+
+
+def _gaussian_parts(make: Callable[[Setting], Law]) -> dict[str, Any]:
+    """Return the steps of Gaussian noise on all moments, all of which go out, and how its samples are drawn."""
+
+    def steps(s: Setting) -> tuple[Step, ...]:
+        law = make(s)
+        if isinstance(law, MeanFirst):
+            return first_step(s, law, float(2 / law.scale_of_sum)), _moved_moments(s, law.rest)
+        return (_moved_moments(s, law),)
+
+    def samples(s: Setting, size: int, rng: np.random.Generator) -> list[Sample]:
+        law, f = make(s), objective.linear(*_inside(s), s.domain)
+        if isinstance(law, MeanFirst):
+            return [first_draw(law, f, size // 10, rng), _normal(law.rest, f, size, rng)]
+        return [_normal(law, f, size, rng)]
+
+    return {"norms": ("weighted Frobenius", "L1"), "steps": steps, "samples": samples, **BARE}
+
+
+def _moved_moments(s: Setting, law: Law) -> Step:
+    assert isinstance(law, gaussian.Gaussian)
     weight = np.outer(law.weights, law.weights) / law.spread
 
     def exact(X: FloatArray, y: FloatArray) -> FloatArray:
@@ -82,21 +120,20 @@ def _gaussian_steps(s: Setting) -> tuple[Step, ...]:
     def loss(change: FloatArray) -> FloatArray:
         return np.asarray(np.linalg.norm(change * weight.ravel(), axis=-1))
 
-    return (Step("moments", exact, loss, math.sqrt(2 * s.epsilon)),)
+    return Step("moments", exact, loss, math.sqrt(2 * law.concentrated(s.domain, s.neighbours)))
 
 
-def _gaussian_samples(s: Setting, size: int, rng: np.random.Generator) -> list[Sample]:
-    law, p = _gaussian(s), s.domain.p
-    f = objective.linear(*_inside(s), s.domain)
-    drawn = release.perturb(f, law, rng, draws=(2 * size // (p * (p + 1)),))
+def _normal(law: Law, f: objective.Quadratic, size: int, rng: np.random.Generator) -> Sample:
+    assert isinstance(law, gaussian.Gaussian)
+    drawn = release.perturb(f, law, rng, draws=(2 * size // (f.p * (f.p + 1)),))
     w = law.weights[1:]
-    rows, columns = np.triu_indices(p)
+    rows, columns = np.triu_indices(f.p)
     kept = (columns > 0) | (not law.public_count)
     size_of = np.where(rows == columns, 1.0, math.sqrt(2)) * w[rows] * w[columns] / (law.spread * law.loss.square)
     square = ((drawn.M - f.M)[:, rows, columns] * size_of)[:, kept]
     cross = (drawn.v - f.v) * w * law.weights[0] * math.sqrt(2) / (law.spread * law.loss.cross)
     own = (drawn.c - f.c) * law.weights[0] ** 2 / (law.spread * law.loss.constant)
-    return [Sample("normal", np.c_[square, cross, own], stats.norm, math.sqrt(2 / math.pi))]
+    return Sample("normal", np.c_[square, cross, own], stats.norm, math.sqrt(2 / math.pi))
 
 
 # Discrete noise on a lattice, whose randomness takes no seed.
@@ -191,15 +228,16 @@ ALL = (
         **_fitted(private.PrivateLogisticRegression, "wishart"),
         **BARE,
     ),
-    quadratic(
-        "Gaussian",
-        _gaussian,
-        norms=("weighted Frobenius",),
-        spends="rho",
-        price=_gaussian_price,
-        steps=_gaussian_steps,
-        samples=_gaussian_samples,
-        **BARE,
+    quadratic("Gaussian", _gaussian, spends="rho", price=_gaussian_price, **_gaussian_parts(_gaussian)),
+    quadratic("Gaussian, delta", _with_delta, price=_delta_price, **_gaussian_parts(_with_delta)),
+    quadratic(  # its noise goes by the number of records
+        "PrivateLinearRegression, Gaussian",
+        _mean_and_delta,
+        price=_delta_price,
+        exact=None,
+        study=None,
+        **_fitted(private.PrivateLinearRegression, "gaussian", delta=DELTA),
+        **_gaussian_parts(_mean_and_delta),
     ),
     quadratic(
         "functional, lattice",

@@ -51,7 +51,7 @@ def _nuclear(setting: Setting, law: wishart.WishartDifference, price: float) -> 
 def _law_samples(law: Law, f: Quadratic, size: int, rng: np.random.Generator) -> list[Sample]:
     exact = numbers(f, law)
     if isinstance(law, MeanFirst):
-        return [_first_draw(law, f, size // 10, rng), *_law_samples(law.rest, f, size, rng)]
+        return [first_draw(law, f, size // 10, rng), *_law_samples(law.rest, f, size, rng)]
     if isinstance(law, Scales):
         scale = scales_of(law)
         moved = numbers(release.perturb(f, law, rng, draws=(-(-size // len(exact)),)), law) - exact
@@ -75,8 +75,24 @@ def _law_samples(law: Law, f: Quadratic, size: int, rng: np.random.Generator) ->
     return samples
 
 
-def _first_draw(law: MeanFirst, f: Quadratic, draws: int, rng: np.random.Generator) -> Sample:
-    """Read the Laplace noise back: the same draws of the rest tell what it left in the weighted mean."""
+def first_draw(law: MeanFirst, f: Quadratic, draws: int, rng: np.random.Generator) -> Sample:
+    """Return the Laplace noise on the sum: the same draws of the rest tell what it left in the weighted mean.
+
+    Parameters
+    ----------
+    law : MeanFirst
+    f : Quadratic
+        To which it is added.
+    draws : int
+    rng : Generator
+
+    Examples
+    --------
+    >>> law = mean_first(ball(1, True), 0.7, 200)
+    >>> f = objective.linear([[0.5], [0.1]], [0.2, 0.3], ball(1, True))
+    >>> first_draw(law, f, 5, np.random.default_rng(1)).values.shape
+    (5, 1)
+    """
     seed, cross = int(rng.integers(2**32)), law.rest.loss.cross
     both, rest = (one.perturb(f, (draws,), np.random.default_rng(seed)).v[:, 0] for one in (law, law.rest))
     first = (both - rest) / (cross * law.share) + (rest - f.v[0]) / cross
@@ -87,13 +103,25 @@ def _steps(s: Setting, noise: Law, loss: Loss, prices: list[float]) -> tuple[Ste
     """Return the steps of a law, one for each price."""
     if not isinstance(noise, MeanFirst):
         return (_step(s, noise, loss, prices[0]),)
+    assert isinstance(noise.rest, wishart.WishartDifference)
+    return first_step(s, noise, prices[0]), _nuclear(s, noise.rest, prices[1])
+
+
+def first_step(s: Setting, noise: MeanFirst, price: float) -> Step:
+    """Return the step of the Laplace noise on the sum of the response.
+
+    Examples
+    --------
+    >>> setting = Setting(ball(1, True), 0.7, "replace")
+    >>> first_step(setting, mean_first(setting.domain, 0.7, 200), 0.4).name
+    'sum of the response'
+    """
 
     def exact(X: FloatArray, y: FloatArray) -> FloatArray:
-        return np.atleast_1d(_objective(X, y, s, loss).v[0] / loss.cross)
+        return np.atleast_1d(_objective(X, y, s, noise.rest.loss).v[0] / noise.rest.loss.cross)
 
     scale = np.atleast_1d(noise.scale_of_sum)
-    first = Step("sum of the response", exact, lambda change: laplace_loss(change, scale), prices[0])
-    return first, _nuclear(s, noise.rest, prices[1])
+    return Step("sum of the response", exact, lambda change: laplace_loss(change, scale), price)
 
 
 def _step(s: Setting, noise: Law, loss: Loss, price: float) -> Step:
@@ -222,7 +250,7 @@ def first(s: Setting) -> Law:
     Examples
     --------
     >>> first(Setting(ball(1, True), 0.7, "replace")).name
-    'Laplace, then Wishart difference'
+    'Laplace, then all moments'
     """
     n = 200 if s.neighbours == "replace" else None
     return mean_first(s.domain, s.epsilon, n, neighbours=s.neighbours)

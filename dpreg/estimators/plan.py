@@ -139,6 +139,7 @@ def expected_error(
     neighbours: Neighbours = "replace",
     repeats: int = 400,
     random_state: RandomState = 0,
+    delta: float = 0.0,
 ) -> Forecast:
     """Return what to expect of `PrivateLinearRegression` on n records with these moments: nothing is read or spent.
 
@@ -152,13 +153,14 @@ def expected_error(
         Of (t, 1, Z) in scaled units of the centred domain, for one record: by default those of `stand_in`. For other
         records that are public, `objective.moments(X, y, box.centred) / len(y)`. Those of the records you mean to fit
         are private, and no forecast from them is.
-    mechanism : {"mean first", "wishart", "laplace"} or function
-        As in `PrivateLinearRegression`.
+    mechanism : {"mean first", "wishart", "laplace", "gaussian"} or function
+        As in `PrivateLinearRegression`, and so is `delta`.
     neighbours : {"replace", "add_remove"}
     repeats : int
         Draws of the noise.
     random_state : None, int, SeedSequence or Generator
         A seed does no harm here: no record is protected by this noise.
+    delta : float
 
     Examples
     --------
@@ -169,7 +171,7 @@ def expected_error(
     """
     one = _checked(stand_in(domain) if moments is None else moments, domain)
     count = checks.count(n, "n", 2)
-    law = noise_law(mechanism, domain, epsilon, count, neighbours=neighbours, loss=SQUARED)
+    law = noise_law(mechanism, domain, epsilon, count, neighbours=neighbours, loss=SQUARED, delta=delta)
     A = _basis(domain)
     G = A @ one @ A.T
     M, v = G[1:, 1:], -2 * G[0, 1:]
@@ -310,7 +312,7 @@ def compare(
     used = options.get("mechanism", "mean first")
     others = {name: other for name, other in MECHANISMS.items() if other != used} if mechanisms is None else mechanisms
     for name, mechanism in others.items():
-        found[name] = expected_error(domain, n, epsilon, one, **(options | {"mechanism": mechanism}))
+        found[name] = expected_error(domain, n, epsilon, one, **(options | {"mechanism": mechanism, "delta": 0.0}))
     return found
 
 

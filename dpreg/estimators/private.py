@@ -37,6 +37,7 @@ class _Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
     domain: Bounds
     epsilon: float
     mechanism: Any  # each has words of its own
+    delta: float = 0.0
     neighbours: Neighbours
     penalty: Penalty | None
     random_state: RandomState
@@ -59,7 +60,8 @@ class _Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         checks.instance(penalty, Penalty, "penalty")
         free = not checks.flag(self.penalise_intercept, "penalise_intercept") and domain.intercept
         n = round(float(f.M[0, 0]) / f.loss.square) if domain.intercept else None
-        law = records.noise_law(self.mechanism, domain, self.epsilon, n, neighbours=self.neighbours, loss=f.loss)
+        more: Any = {"neighbours": self.neighbours, "loss": f.loss, "delta": self.delta}
+        law = records.noise_law(self.mechanism, domain, self.epsilon, n, **more)
         records.no_generator(self.random_state)
         self.release_: Release = release(
             f, law, self.random_state, neighbours=self.neighbours, budget=budget, sampler=self.sampler
@@ -111,7 +113,7 @@ class _Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
 
 
 class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  # scikit-learn has no types
-    """Least squares with epsilon-differential privacy.
+    """Least squares with epsilon-differential privacy, or with a delta.
 
     Parameters
     ----------
@@ -120,11 +122,11 @@ class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  
         number for `lower` or `upper` is that of every column.
     epsilon : float
         What `fit` spends. A second fit on the same records spends it again.
-    mechanism : {"mean first", "wishart", "laplace"} or function
+    mechanism : {"mean first", "wishart", "laplace", "gaussian"} or function
         Noise on the moments (`wishart.difference`), after some on the mean of the response, so that few records at a
         small epsilon are not predicted worse than by their mean (`mean_first.mean_first`); or on the coefficients
-        (`laws.functional`). A function takes what the last two take, and returns a `Law`; one that costs more than
-        epsilon is refused.
+        (`laws.functional`); or, with a delta, Gaussian noise on the moments after that on the mean. A function takes
+        what `laws.functional` takes, and returns a `Law`; one that costs more than epsilon is refused.
     neighbours : {"replace", "add_remove"}
     penalty : Penalty, optional
         In scaled units; it goes with the sum of squares. Public. With alpha=0 it is the LASSO.
@@ -133,6 +135,9 @@ class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  
         model keeps the seed, with which anybody can take the noise off again.
     sampler : {"numpy", "opendp"}
         `opendp` for what is to be published (see `release.release`); the Wishart difference has no such sampler.
+    delta : float
+        Zero is pure privacy. `gaussian` needs one: the chance that no epsilon covers, such as 1e-6, well below one over
+        the number of records.
     bits : int
         With `opendp`, of the lattice (see `objective.linear`).
     penalise_intercept : bool
@@ -169,6 +174,7 @@ class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  
         sampler: Sampler = "numpy",
         bits: int = 16,
         penalise_intercept: bool = False,
+        delta: float = 0.0,
     ) -> None:
         self.domain = domain
         self.epsilon = epsilon
@@ -179,6 +185,7 @@ class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  
         self.sampler = sampler
         self.bits = bits
         self.penalise_intercept = penalise_intercept
+        self.delta = delta
 
     @checked
     def fit(self, X: Any, y: Any, *, budget: Budget | None = None, **unknown: Any) -> Self:

@@ -28,7 +28,7 @@ from dpreg.pipeline.laws import Law, certify, functional
 from dpreg.pipeline.objective import Loss
 from dpreg.pipeline.solve import Penalty
 
-Mechanism = Literal["mean first", "wishart", "laplace"] | Callable[..., Law]
+Mechanism = Literal["mean first", "wishart", "laplace", "gaussian"] | Callable[..., Law]
 Bounds = Domain | tuple[ArrayLike, ArrayLike, tuple[float, float]]
 
 
@@ -219,13 +219,20 @@ def public_set(bounds: Bounds, d: int | None = None) -> Domain:
 
 @checked
 def noise_law(
-    mechanism: Mechanism, domain: Domain, epsilon: float, n: int | None, *, neighbours: Neighbours, loss: Loss
+    mechanism: Mechanism,
+    domain: Domain,
+    epsilon: float,
+    n: int | None,
+    *,
+    neighbours: Neighbours,
+    loss: Loss,
+    delta: float = 0.0,
 ) -> Law:
     """Return the law of noise that an estimator with this `mechanism` uses, once it is known to cost no more.
 
     Parameters
     ----------
-    mechanism : {"mean first", "wishart", "laplace"} or function
+    mechanism : {"mean first", "wishart", "laplace", "gaussian"} or function
         See `PrivateLinearRegression`.
     domain : Domain
     epsilon : float
@@ -233,6 +240,8 @@ def noise_law(
         Number of records. It counts only where it is public: with an intercept, under replace.
     neighbours : {"replace", "add_remove"}
     loss : Loss
+    delta : float
+        For `gaussian`, which needs one; all others are pure, and a function has its own.
 
     Examples
     --------
@@ -242,8 +251,13 @@ def noise_law(
     'Laplace'
     """
     public = n if domain.intercept and neighbours == "replace" else None
-    known = {"mean first": partial(mean_first, n=public), "wishart": difference, "laplace": functional}
-    make: Any = mechanism if callable(mechanism) else known[checks.choice(mechanism, tuple(known), "mechanism")]
+    known: dict[Any, Any] = {"mean first": partial(mean_first, n=public), "wishart": difference, "laplace": functional}
+    known["gaussian"] = partial(mean_first, n=public, delta=delta)
+    make = mechanism if callable(mechanism) else known[checks.choice(mechanism, tuple(known), "mechanism")]
+    if mechanism != "gaussian" and checks.chance(delta, "delta", zero=True):
+        raise InputError(f"delta is {delta:g}, and only mechanism='gaussian' spends one: choose it, or give delta=0")
+    if mechanism == "gaussian" and not checks.chance(delta, "delta", zero=True):
+        raise InputError("delta is 0, and no epsilon covers Gaussian noise without one: give a delta such as 1e-6")
     spent = checks.budget(epsilon)
     law: Law = make(domain, spent, neighbours=neighbours, loss=loss)
     if (cost := certify(law, domain, neighbours, loss)) > spent * (1 + 1e-9):

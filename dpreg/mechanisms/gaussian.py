@@ -1,29 +1,42 @@
-"""Gaussian noise for all moments of the records (t, x) at once: priced in zCDP, and with a discrete twin."""
+"""Gaussian noise for all moments of the records (t, x) at once, with a discrete twin.
+
+It is priced in zCDP, or with a delta. Dwork and others call such a release Analyze Gauss.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpreg import checks, noise
+from dpreg import accounting, checks, noise
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, Neighbours
 from dpreg.mechanisms.moment_noise import MomentNoise
 from dpreg.mechanisms.wishart import balanced, largest_change
 from dpreg.pipeline.domain import Ball, Box, Domain
+from dpreg.pipeline.ledger import Spend
 from dpreg.pipeline.objective import SQUARED, Loss, Quadratic, on_lattice
 
 
 @checked
+@dataclass(frozen=True, eq=False, init=False)
 class Gaussian(MomentNoise):
     """Noise s D^-1 N D^-1 on the moments sum (t, x)(t, x)', where D = diag(weights).
 
-    N is symmetric, with normal entries of variance 1 on its diagonal and 1/2 off it. The spread is s; for the rest see
-    `MomentNoise`. A multiple costs its square less of rho. On a lattice the moment of t^2 is withheld.
+    N is symmetric, with normal entries of variance 1 on its diagonal and 1/2 off it. The spread is s. A multiple costs
+    its square less of rho. On a lattice the moment of t^2 is withheld.
+
+    Parameters
+    ----------
+    weights, spread, public_count, loss
+        See `MomentNoise`.
+    delta : float
+        At which `certify` says what it costs; zero for rho alone.
 
     Examples
     --------
@@ -31,8 +44,20 @@ class Gaussian(MomentNoise):
     2
     """
 
+    delta: float = 0.0
     name: ClassVar[str] = "Gaussian"
     norm: ClassVar[str] = "weighted Frobenius"
+
+    def __init__(
+        self,
+        weights: ArrayLike,
+        spread: ArrayLike,
+        public_count: bool = False,
+        loss: Loss = SQUARED,
+        delta: float = 0.0,
+    ) -> None:
+        super().__init__(weights, spread, public_count, loss)
+        object.__setattr__(self, "delta", checks.chance(delta, "delta", zero=True))
 
     @property
     def deviation(self) -> FloatArray:
@@ -56,16 +81,33 @@ class Gaussian(MomentNoise):
             out[1, 1] = 0.0
         return np.asarray(out)
 
+    @property
+    def entry(self) -> FloatArray:
+        """Variance of the noise on an entry of D moments D off the diagonal; shape (...)."""
+        return np.asarray(self.spread**2 / 2)
+
+    def times(self, factor: ArrayLike) -> Gaussian:
+        """Return the noise multiplied by a number, or stacked along the shape of an array of numbers."""
+        plain = super().times(factor)
+        return Gaussian(self.weights, plain.spread, self.public_count, self.loss, self.delta)
+
     def certify(self, domain: Domain, neighbours: Neighbours = "replace", loss: Loss = SQUARED) -> float:
-        """Return infinity: no epsilon covers Gaussian noise without a delta."""
-        self.concentrated(domain, neighbours, loss)
-        return math.inf
+        """Return the epsilon at `delta`, exact for noise of this rho; infinite without a delta.
+
+        One Gaussian release of rho is Gaussian differential privacy with mu = sqrt(2 rho).
+        """
+        rho = self.concentrated(domain, neighbours, loss)
+        return accounting.gdp_epsilon(math.sqrt(2 * rho), self.delta) if self.delta and rho < math.inf else math.inf
 
     def concentrated(self, domain: Domain, neighbours: Neighbours = "replace", loss: Loss = SQUARED) -> float:
         """Return a bound of |D (zz' - z'z'') D|_F^2 / (2 s^2), exact for add_remove: see `for_rho`."""
         public = self._priced(domain, neighbours, loss)
         change = _change(self.weights, domain, neighbours, loss)
         return change**2 / (2 * float(self.spread) ** 2) if public else math.inf
+
+    def spends(self, domain: Domain, neighbours: Neighbours = "replace", loss: Loss = SQUARED) -> tuple[Spend, ...]:
+        """See `Law`: with the delta, if there is one."""
+        return tuple(replace(spend, delta=self.delta) for spend in super().spends(domain, neighbours, loss))
 
     def discrete(self, objective: Quadratic) -> Callable[[], Quadratic]:
         """See `Law`: discrete Gaussian noise of the same scales."""
@@ -114,6 +156,41 @@ def for_rho(
     chosen = balanced(domain) if weights is None else weights
     change = _change(chosen, domain, neighbours, loss)
     return Gaussian(chosen, change / np.sqrt(2 * budgets), domain.intercept and neighbours == "replace", loss)
+
+
+@checked
+def for_delta(
+    domain: Domain,
+    epsilon: ArrayLike,
+    delta: float,
+    *,
+    weights: ArrayLike | None = None,
+    neighbours: Neighbours = "replace",
+    loss: Loss = SQUARED,
+) -> Gaussian:
+    """Return the Gaussian noise that costs epsilon at this delta, by the exact formula (`accounting.gdp_delta`).
+
+    Parameters
+    ----------
+    domain : Box or Ball
+    epsilon : float or array
+        An array gives one choice of noise per entry.
+    delta : float
+        Chance that no epsilon covers, such as 1e-6: well below one over the number of records.
+    weights, neighbours, loss
+        See `for_rho`.
+
+    Examples
+    --------
+    >>> from dpreg.pipeline.laws import certify
+    >>> box = Box([-1.0, -1.0], [1.0, 1.0], response=(-1.0, 1.0), intercept=True)
+    >>> round(certify(for_delta(box, 0.8, 1e-6), box), 9)
+    0.8
+    """
+    budgets, chance = checks.epsilons(epsilon), checks.chance(delta, "delta")
+    rho = np.array([accounting.gdp_mu(float(one), chance) ** 2 / 2 for one in budgets.ravel()])
+    plain = for_rho(domain, rho.reshape(budgets.shape), weights=weights, neighbours=neighbours, loss=loss)
+    return Gaussian(plain.weights, plain.spread, plain.public_count, loss, chance)
 
 
 def _change(weights: ArrayLike, domain: Domain, neighbours: Neighbours, loss: Loss) -> float:

@@ -54,6 +54,11 @@ class WishartDifference(MomentNoise):
         """
         return np.asarray(self.loss.square * self.spread * math.sqrt(2 * (self.p + 2) * (self.p + 1)))
 
+    @property
+    def entry(self) -> FloatArray:
+        """Variance of the noise on an entry of D moments D off the diagonal; shape (...)."""
+        return np.asarray(2 * (self.p + 2) * self.spread**2)
+
     def certify(self, domain: Domain, neighbours: Neighbours = "replace", loss: Loss = SQUARED) -> float:
         """Return the largest change over 2 s^2: exact for all moments together, at least as much as what goes out."""
         public = self._priced(domain, neighbours, loss)

@@ -32,6 +32,7 @@ NOISE = {
     "mean_first.mean_first": "mean first",
     "wishart.difference": "Wishart difference",
     "gaussian.for_rho": "Gaussian",
+    "gaussian.for_delta": "Gaussian, delta",
     "k_norm.hull": "hull K-norm",
     "irls.gaussian": "IRLS, Gaussian",
     "irls.pure": "IRLS, Wishart difference",
@@ -42,7 +43,8 @@ NO_PROMISE = {
     "irls.exact": "no noise",
     "irls.printed": "its guarantee is false, and it says so",
 }
-RETURNED = ("Scales", "WishartDifference", "MeanFirst | WishartDifference", "Gaussian", "Hull", "Plan", "Law")
+FIRST = "MeanFirst | WishartDifference | Gaussian"
+RETURNED = ("Scales", "WishartDifference", FIRST, "Gaussian", "Hull", "Plan", "Law")
 
 
 def makers():

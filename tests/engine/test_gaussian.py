@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import dpreg
-from dpreg.accounting import rho_for
+from dpreg.accounting import gdp_delta, rho_for
 from dpreg.checks import BudgetError, InputError
-from dpreg.mechanisms.gaussian import Gaussian, for_rho
+from dpreg.mechanisms.gaussian import Gaussian, for_delta, for_rho
 from dpreg.mechanisms.wishart import difference
 from dpreg.pipeline.budget import Budget
 from dpreg.pipeline.domain import Ball, Box
@@ -172,3 +172,49 @@ def test_it_takes_less_noise_than_pure_privacy_where_delta_is_allowed():
     where = domain_of("box", 13, True)
     law = for_rho(where, rho_for(1.0, 1e-6))
     assert law.level < difference(where, 1.0).level
+
+
+@every_domain
+@pytest.mark.parametrize("neighbours", ["replace", "add_remove"])
+def test_with_a_delta_no_pair_moves_further_than_its_epsilon_allows(kind, intercept, d, neighbours):
+    """The distance of two data sets in deviations is mu, and Gaussian noise at this mu has this delta, no more."""
+    where, w = domain_of(kind, d, intercept), np.r_[0.7, [0.8] * intercept, np.full(d, 1.1)]
+    law = for_delta(where, 0.7, 1e-6, weights=w, neighbours=neighbours)
+    deviations = float(law.spread) * law.deviations
+    z, drawn = records(where, 400, d), np.triu(deviations > 0)
+    distances = []
+    for one, other in np.random.default_rng(1).integers(0, 400, (2000, 2)):
+        change = np.outer(z[one], z[one]) - (neighbours == "replace") * np.outer(z[other], z[other])
+        assert not np.triu(change)[~drawn].any()
+        distances.append(math.sqrt(((change[drawn] / deviations[drawn]) ** 2).sum()))
+    assert gdp_delta(max(distances), 0.7) <= 1e-6 * (1 + 1e-9)
+    assert law.certify(where, neighbours) == pytest.approx(0.7, rel=1e-12)
+    assert gdp_delta(math.sqrt(2 * law.concentrated(where, neighbours)), 0.7) == pytest.approx(1e-6, rel=1e-6)
+
+
+def test_the_ledger_and_budgets_count_a_delta():
+    where = domain_of("box", 2, True)
+    law, budget = for_delta(where, 1.0, 1e-6), Budget(1.0, delta=1e-6)
+    (spend,) = release(objective_of(where), law, 1, budget=budget).ledger
+    assert (spend.mechanism, spend.delta) == ("Gaussian", 1e-6)
+    assert spend.epsilon == pytest.approx(1.0, rel=1e-12)
+    assert spend.rho == pytest.approx(law.concentrated(where), rel=1e-12)
+    assert budget.remaining_delta == 0
+    with pytest.raises(BudgetError):
+        release(objective_of(where), law, 2, budget=Budget(1.0))
+    assert law.certify(where, "add_remove") == math.inf
+
+
+def test_a_multiple_keeps_its_delta():
+    law = for_delta(domain_of("box", 2), [0.5, 2.0], 1e-6)
+    twice = law.times(2.0)
+    assert (twice.delta, twice.batch) == (1e-6, (2,))
+    assert (twice.spread == 2 * law.spread).all()
+    for k, epsilon in enumerate((0.5, 2.0)):
+        assert float(for_delta(domain_of("box", 2), epsilon, 1e-6).spread) == law.spread[k]
+
+
+def test_an_entry_varies_as_it_says():
+    law = Gaussian([0.5, 2.0, 1.0], 3.0)
+    v = perturb(Quadratic(np.zeros((2, 2)), np.zeros(2), 0.0), law, 5, draws=(100_000,)).v
+    assert v[:, 0].var() == pytest.approx(4 * float(law.entry) / (0.5 * 2.0) ** 2, rel=5 * math.sqrt(2 / 100_000))

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 import dpreg
+from dpreg.accounting import gdp_delta, zcdp_from_pure
 from dpreg.checks import BudgetError, InputError
+from dpreg.mechanisms.gaussian import Gaussian, for_delta
 from dpreg.mechanisms.mean_first import MeanFirst, blind_spot, mean_first
 from dpreg.mechanisms.wishart import WishartDifference, difference
 from dpreg.pipeline.budget import Budget
@@ -273,3 +275,69 @@ def test_what_does_not_fit_is_refused():
         blind_spot(difference(BOX, 0.5, neighbours="add_remove"), 0.1)
     with pytest.raises(InputError, match="give a number below 1/2"):
         blind_spot(law.rest, 0.7)
+
+
+@pytest.mark.parametrize("kind", ["box", "ball"])
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_with_a_delta_no_pair_costs_more(kind, d):
+    """The Laplace loss of the sum, and the distance in deviations of the moments, each within its share."""
+    where, rng = domain_of(kind, d), np.random.default_rng(d)
+    law = mean_first(where, 0.7, 200, delta=1e-6)
+    first, rest = 2 / float(law.scale_of_sum), law.rest
+    X = rng.choice([-1.0, 1.0], (3000, d)) * np.where(rng.random((3000, 1)) < 0.3, rng.random((3000, d)), 1.0)
+    z = where.table(X, rng.choice([-1.0, 1.0, 0.3], 3000))
+    change = z[::2, :, None] * z[::2, None, :] - z[1::2, :, None] * z[1::2, None, :]
+    assert np.abs(change[:, 0, 1]).max() / float(law.scale_of_sum) <= first * (1 + 1e-12)
+    deviations = float(rest.spread) * rest.deviations
+    drawn = np.triu(deviations > 0)
+    distance = np.sqrt(((change[:, drawn] / deviations[drawn]) ** 2).sum(axis=1)).max()
+    assert gdp_delta(distance, 0.7 - first) <= 1e-6 * (1 + 1e-9)
+    assert certify(law, where) == pytest.approx(0.7, rel=1e-12)
+    assert first == pytest.approx(0.4)
+    assert law.concentrated(where) == pytest.approx(rest.concentrated(where) + zcdp_from_pure(first))
+    assert mean_first(where, 0.7, 200).concentrated(where) is None
+
+
+def test_the_estimator_pays_epsilon_and_delta():
+    X, y = records(200, signal=0.5)
+    budget = Budget(1.0, delta=1e-6)
+    model = dpreg.PrivateLinearRegression(BOX, 1.0, mechanism="gaussian", delta=1e-6, random_state=1)
+    model.fit(X, y, budget=budget)
+    first, rest = model.ledger_
+    assert (first.mechanism, first.delta, rest.mechanism, rest.delta) == ("Laplace", 0.0, "Gaussian", 1e-6)
+    assert (first.epsilon, model.ledger_.epsilon) == (pytest.approx(0.4), pytest.approx(1.0, rel=1e-12))
+    assert "epsilon = 1, delta = 1e-06 (approximate differential privacy)" in str(model)
+    assert budget.remaining_delta == 0
+    law = mean_first(BOX, 1.0, 200, delta=1e-6)
+    out = release(linear(X, y, BOX), law, 1)
+    assert [model.intercept_, *model.coef_] == minimise(lift(out.objective, law)).tolist()
+    with pytest.raises(BudgetError):
+        model.set_params(random_state=2).fit(X, y, budget=Budget(1.0))
+    secret = model.set_params(neighbours="add_remove", random_state=3).fit(X, y).release_.scales
+    assert type(secret) is Gaussian
+    assert secret.spread == for_delta(BOX, 1.0, 1e-6, neighbours="add_remove").spread
+
+
+def test_a_delta_and_its_mechanism_come_together():
+    X, y = records(20)
+    with pytest.raises(InputError, match="delta is 0, and no epsilon covers Gaussian noise without one: give"):
+        dpreg.PrivateLinearRegression(BOX, mechanism="gaussian").fit(X, y)
+    for pure in ("wishart", difference):
+        with pytest.raises(InputError, match="only mechanism='gaussian' spends one"):
+            dpreg.PrivateLinearRegression(BOX, mechanism=pure, delta=1e-6).fit(X, y)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0])
+def test_with_a_delta_few_records_are_predicted_about_as_well_as_by_their_private_mean(epsilon):
+    where, n = domain_of("box", 10), 200
+    X, y = records(n, 10)
+    f, law = linear(X, y, where), mean_first(where, epsilon, n, delta=1e-6)
+    noise = np.random.default_rng(1).laplace(scale=2 / epsilon, size=5000)
+    mean = np.median(np.sqrt(0.03 + (y.mean() + noise / n - 0.2).clip(-1.2, 0.8) ** 2))
+
+    def error(law):
+        theta = minimise(lift(perturb(f, law, 1, draws=(5000,)), law))
+        return np.median(np.sqrt(0.03 + (theta[:, 0] - 0.2) ** 2 + (theta[:, 1:] ** 2).sum(axis=1) / 3))
+
+    assert error(law) < 1.05 * mean
+    assert error(for_delta(where, epsilon, 1e-6)) > 1.2 * mean

@@ -79,10 +79,9 @@ def reweighted(X, y, relation, seed):
     return irls.irls(X, y, irls.pure(BALL, 0.5, iterations=2, neighbours=relation), seed)
 
 
-def linear(X, y, relation, seed, mechanism="wishart", box=BOX):
-    return dpreg.PrivateLinearRegression(box, 0.5, mechanism=mechanism, neighbours=relation, random_state=seed).fit(
-        X, y
-    )
+def linear(X, y, relation, seed, mechanism="wishart", box=BOX, **more):
+    options = {"mechanism": mechanism, "neighbours": relation, "random_state": seed, **more}
+    return dpreg.PrivateLinearRegression(box, 0.5, **options).fit(X, y)
 
 
 def logistic(X, y, relation, seed, mechanism="objective"):
@@ -108,6 +107,7 @@ MECHANISMS = {
     "linear": linear,
     "linear, laplace": functools.partial(linear, mechanism="laplace"),
     "linear, mean first": functools.partial(linear, mechanism="mean first", box=CONSTANT),
+    "linear, gaussian": functools.partial(linear, mechanism="gaussian", box=CONSTANT, delta=1e-6),
     "logistic": logistic,
     "logistic, wishart": functools.partial(logistic, mechanism="wishart"),
 }
@@ -120,7 +120,7 @@ SHOWN_BY = {
     "objective_perturbation.objective_perturbation": ("objective_perturbation", "objective_perturbation, K"),
     "budget_split.privr": ("privr",),
     "irls.irls": ("irls",),
-    "private.PrivateLinearRegression.fit": ("linear", "linear, laplace", "linear, mean first"),
+    "private.PrivateLinearRegression.fit": ("linear", "linear, laplace", "linear, mean first", "linear, gaussian"),
     "private.PrivateLogisticRegression.fit": ("logistic", "logistic, wishart"),
 }
 # Data that no bound foresaw. What is not a number at all is refused, and is no data.
@@ -219,7 +219,7 @@ def test_with_a_public_number_the_grid_is_the_same_for_one_record_more():
 # What may be published: released numbers, public ones, and ledgers. A path that is not here may hold a secret.
 PUBLIC = (
     r"domain|domain_|loss|penalty|penalise_intercept|classes|epsilon|mechanism|neighbours|random_state|n_features_in_|classes_"
-    r"|grid|scales|sampler|bits"
+    r"|grid|scales|sampler|bits|delta"
 )
 LEDGER = r"ledger|ledger_"
 RELEASED = {
@@ -236,6 +236,7 @@ RELEASED = {
     "linear": r"coef_|intercept_|release_(\.objective\.(M|v|c))?",
     "linear, laplace": r"coef_|intercept_|release_(\.objective\.(M|v|c))?",
     "linear, mean first": r"coef_|intercept_|release_(\.objective\.(M|v|c))?",
+    "linear, gaussian": r"coef_|intercept_|release_(\.objective\.(M|v|c))?",
     "logistic": r"coef_|intercept_",
     "logistic, wishart": r"coef_|intercept_|release_(\.objective\.(M|v|c))?",
 }

@@ -44,6 +44,8 @@ EXEMPT = {
     "residuals.rotated": STATED,
     "quadratic_releases.quadratic": STATED,
     "quadratic_releases.first": STATED,
+    "quadratic_releases.first_draw": STATED,
+    "quadratic_releases.first_step": STATED,
     "residuals.ChiSquareDifference": STATED,
     "residuals.ChiSquareDifference.cdf": STATED,
     "residuals.ChiSquareDifference.mean": STATED,

@@ -31,7 +31,7 @@ def parameters(fit):
             for mechanism in ("wishart", "laplace")
         ),
         ("epsilon is array|epsilon is \\[", fit(epsilon=[1.0, 2.0])),
-        ("mechanism is 'gaussian': choose", fit(mechanism="gaussian")),
+        ("mechanism is 'normal': choose", fit(mechanism="normal")),
         ("neighbours is 'other': choose", fit(neighbours="other")),
         ("penalty is of type float: give Penalty", fit(penalty=0.1)),
         ("random_state is 'a': give", fit(random_state="a")),
@@ -45,7 +45,12 @@ def parameters(fit):
 
 
 CASES = {
-    "private.PrivateLinearRegression": parameters(linear),
+    "private.PrivateLinearRegression": [
+        *parameters(linear),
+        ("delta is 0, .* Gaussian noise .*: give", linear(mechanism="gaussian")),
+        ("delta is 1e-06, and only mechanism='gaussian' spends one", linear(delta=1e-6)),
+        ("delta is 1: give", linear(mechanism="gaussian", delta=1.0)),
+    ],
     "private.PrivateLinearRegression.fit": [
         ("y has shape", linear(y=np.column_stack([Y, Y]))),
         ("sample_weight is given, .*: .*leave", linear(weights={"sample_weight": Y})),

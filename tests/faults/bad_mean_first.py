@@ -12,6 +12,7 @@ REST = wishart.difference(BOX, 1.0)
 SECRET = wishart.difference(BOX, 1.0, neighbours="add_remove")
 STACK = mean_first.mean_first(BOX, [1.0, 2.0], 9)
 LAW = mean_first.mean_first(BOX, 1.0, 9)
+NORMAL = mean_first.mean_first(BOX, 1.0, 9, delta=1e-6)
 
 
 def law(epsilon=1.0, n=9, domain=BOX, **more):
@@ -20,7 +21,7 @@ def law(epsilon=1.0, n=9, domain=BOX, **more):
 
 CASES = {
     "mean_first.MeanFirst": [
-        ("rest is of type float: give WishartDifference", lambda: mean_first.MeanFirst(1.0, 1.0)),
+        ("rest is of type float: give", lambda: mean_first.MeanFirst(1.0, 1.0)),
         ("rest has no public count, .*: give", lambda: mean_first.MeanFirst(SECRET, 1.0)),
         ("scale_of_sum holds a number .* not above zero", lambda: mean_first.MeanFirst(REST, 0.0)),
         ("scale_of_sum holds nan: give", lambda: mean_first.MeanFirst(REST, math.nan)),
@@ -35,8 +36,10 @@ CASES = {
         ("another loss", lambda: LAW.certify(BOX, loss=objective.TAYLOR)),
         ("neighbours is 'other': choose", lambda: LAW.certify(BOX, "other")),
     ],
+    "mean_first.MeanFirst.concentrated": [("another loss", lambda: NORMAL.concentrated(BOX, loss=objective.TAYLOR))],
     "mean_first.MeanFirst.spends": [("another loss", lambda: LAW.spends(BOX, loss=objective.TAYLOR))],
     "mean_first.mean_first": [
+        ("delta is 1: give", lambda: mean_first.mean_first(BOX, 1.0, 9, delta=1.0)),
         ("epsilon is 0: give", law(0)),
         ("epsilon is nan", law(math.nan)),
         ("epsilon is .*, .* its noise: give", law(5e-324)),

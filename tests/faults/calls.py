@@ -53,7 +53,7 @@ from dpreg.pipeline import (
     uncertainty,
 )
 from dpreg.pipeline.ledger import Ledger, Spend
-from dpreg.sweeps import coverage, experiment, measures, methods, row_methods, scores, splits, views
+from dpreg.sweeps import coverage, experiment, measures, methods, moment_methods, row_methods, scores, splits, views
 from lib.data import (
     categories,
     census,
@@ -65,7 +65,7 @@ from lib.data import (
     ipums_synthetic,
 )
 from lib.pages import claims, report, verdicts
-from lib.papers import attacked_fits, fang, park_welling, timing, zhang
+from lib.papers import attacked_fits, contest, fang, park_welling, timing, zhang
 
 PACKAGES = ("dpreg", "lib")
 LATER = (
@@ -560,6 +560,7 @@ def mechanisms():
     both, here = partial(mean_first.mean_first, constant(), 0.5, 40), partial(objective.linear, rows(), y(), constant())
     yield mean_first.MeanFirst.times, {"self": both, "factor": 2.0}
     yield mean_first.MeanFirst.certify, {"self": both, "domain": constant}
+    yield mean_first.MeanFirst.concentrated, {"self": both, "domain": constant}
     yield mean_first.MeanFirst.spends, {"self": both, "domain": constant}
     yield mean_first.MeanFirst.constant, {"self": both, "noisy": here}
     yield mean_first.MeanFirst.perturb, {"self": both, **drawn, "objective": here}
@@ -572,7 +573,9 @@ def mechanisms():
     yield gaussian.Gaussian.concentrated, {"self": normal, "domain": box}
     yield gaussian.Gaussian.perturb, {"self": normal, **drawn}
     yield gaussian.Gaussian.discrete, {"self": normal, "objective": on_lattice}
+    yield gaussian.Gaussian.spends, {"self": normal, "domain": box}
     yield gaussian.for_rho, {"domain": box, "rho": 0.5}
+    yield gaussian.for_delta, {"domain": box, "epsilon": 0.5, "delta": 1e-6}
     yield k_norm.Hull, {"weights": lambda: np.ones(3), "spread": 1.0}
     body, changes = partial(k_norm.hull, ball(), 0.5), {"changes": lambda: np.zeros((2, 3, 3))}
     yield k_norm.Hull.times, {"self": body, "factor": 2.0}
@@ -632,6 +635,11 @@ def sweeps():
     yield methods.Method, {"name": "m", "fit": lambda: fit_moments}
     yield methods.RowMethod, {"name": "m", "fit": lambda: fit}
     yield methods.check_methods, {"methods": lambda: [plain()]}
+    delta = {"delta": 1e-6}
+    yield moment_methods.budget_of, {"epsilons": lambda: np.ones(2), **delta}
+    yield moment_methods.adassp, {"name": "a", "domain": box, **delta}
+    yield moment_methods.gradient_descent, {"name": "g", "domain": partial(box, intercept=True), **delta, "steps": 5}
+    yield moment_methods.longest, {"domain": box}
     yield row_methods.logistic_regression, {}
     yield row_methods.objective_perturbation, {}
     yield row_methods.dpme, {}
@@ -766,6 +774,10 @@ def library():
     yield park_welling.disturbance, {"plan": plan, "square": 0.5}
     yield park_welling.predicted, {"plan": plan, "level": 1.0}
     yield park_welling.row_method, {"name": "m", "plan": plan}
+    constant = partial(box, intercept=True)
+    yield contest.pure, {"box": constant, "n": 40}
+    yield contest.with_delta, {"box": constant, "n": 40, "delta": 1e-6}
+    yield contest.exactly, {"law": lambda: laws.functional(constant(), 0.5), "domain": constant}
     yield timing.fit_times, {**{k: SWEEP[k] for k in ("methods", "X", "y", "domain")}, "runs": 1}
     yield timing.scikit_learn, {"solver": "lbfgs"}
     yield timing.newton, {}
@@ -878,6 +890,11 @@ EXEMPT = (
         [name for kind, methods in ABSTRACT.items() for name in (kind, *(f"{kind}.{method}" for method in methods))],
         "abstract",
     )
+    | {
+        "lib.papers.contest.tasks": "takes nothing",
+        "lib.papers.contest.errors": "a hundred splits of all methods; test_contest runs it",
+        "lib.papers.contest.picked": "columns of a table, by their names",
+    }
     | {"lib.pages.claims.LedgerError": "an error", "lib.data.ipums_labels.Reading": "two tables of the library's own"}
 )
 EXEMPT |= dict.fromkeys(
@@ -889,6 +906,7 @@ EXEMPT |= dict.fromkeys(
         "dpreg.pipeline.logistic.predicted",
         "dpreg.pipeline.domain.Domain.clip",
         "dpreg.pipeline.domain.Box.clip", "dpreg.pipeline.domain.Ball.clip", "dpreg.pipeline.domain.Domain.scale_block",
+        "dpreg.sweeps.moment_methods.ridge_for", "dpreg.sweeps.moment_methods.inside",
         "dpreg.sweeps.methods.Method.coefficients", "dpreg.sweeps.methods.RowMethod.coefficients",
         "dpreg.sweeps.methods.Method.takes_part", "dpreg.sweeps.methods.RowMethod.takes_part",
         "dpreg.sweeps.methods.plan", "dpreg.sweeps.methods.gathered", "dpreg.sweeps.methods.frame",

@@ -111,8 +111,8 @@ MUTANTS = {
     ),
     "Gaussian: an epsilon": (
         "dpreg.mechanisms.gaussian.Gaussian.certify",
-        "return math.inf",
-        "return self.concentrated(domain, neighbours, loss)",
+        "if self.delta and rho < math.inf else math.inf",
+        "if self.delta and rho < math.inf else rho",
         "test_gaussian.py -k ledger",
     ),
 }

@@ -1,6 +1,12 @@
 """Faults in the law that releases the mean first, and in the repair it asks for, each of which a test must notice."""
 
 MUTANTS = {
+    "mean first: Gaussian noise for all of epsilon": (
+        "dpreg.mechanisms.mean_first.mean_first",
+        "for_delta(domain, epsilon, chance, **more)",
+        "for_delta(domain, budgets, chance, **more)",
+        "test_mean_first.py -k with_a_delta",
+    ),
     "mean first: a sum that moves by one": (
         "dpreg.mechanisms.mean_first.mean_first",
         "MeanFirst(rest, REPLACED / first)",

@@ -367,6 +367,13 @@ PLANTED = {
         "Gaussian",
         "noise law",
     ),
+    "Gaussian noise for twice the rho that a delta allows": (
+        "dpreg.mechanisms.gaussian.for_delta",
+        "chance) ** 2 / 2",
+        "chance) ** 2",
+        "Gaussian, delta",
+        "budget algebra",
+    ),
     "half the noise on a lattice": (
         "dpreg.pipeline.lattice.adder",
         "* 4.0**exact.bits * SLACK",

@@ -25,6 +25,7 @@ filterwarnings =
     ignore::PendingDeprecationWarning
 markers =
     slow
+    thorough
     browser
     audit
 """

@@ -1,0 +1,84 @@
+"""The comparison: all methods cost what they are said to, and the tasks are the records they name."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits, load_iris
+
+from dpreg.checks import InputError
+from dpreg.mechanisms.budget_split import dpba
+from dpreg.pipeline.domain import Box
+from dpreg.pipeline.laws import certify
+from dpreg.sweeps.experiment import Holdout, sweep
+from lib.data.datasets import wine
+from lib.papers import contest
+
+BOX = Box([-1, -1], [1, 1], (-1, 1), intercept=True)
+LINE = Box([-1], [1], (-1, 1), intercept=True)
+PURE = ["default", "Wishart", "Laplace", "DPBA (004)", "FM (001)", "private mean"]
+DELTA = ["Gaussian", "Analyze Gauss", "AdaSSP", "descent"]
+
+
+def test_the_methods_and_their_names():
+    assert sorted(method.name for method in contest.pure(BOX, 100)) == sorted(PURE)
+    assert sorted(method.name for method in contest.pure(LINE, 100)) == sorted([*PURE, "hull"])
+    assert [method.name for method in contest.with_delta(BOX, 100, 1e-6)] == DELTA
+    assert all(method.private for method in [*contest.pure(BOX, 9), *contest.with_delta(BOX, 9, 1e-6)])
+
+
+def test_a_published_law_spends_all():
+    law = dpba(BOX, 1.0)
+    assert certify(law, BOX) < 0.9
+    assert certify(contest.exactly(law, BOX), BOX) == pytest.approx(1.0)
+
+
+def test_without_noise_all_but_the_mean_are_least_squares():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (300, 2))
+    y = (0.1 + 0.3 * X[:, 0] + 0.1 * rng.uniform(-1, 1, 300)).clip(-1, 1)
+    methods = [*contest.pure(BOX, 240), *contest.with_delta(BOX, 240, 1e-6)]
+    frame = sweep(X, y, BOX, methods, [1e9], Holdout(2)).groupby("method")["value"].mean()
+    plain = frame.drop(["private mean", "descent"])
+    assert plain.to_numpy() == pytest.approx(plain["Wishart"], rel=1e-3)
+    assert frame["private mean"] > 1.5 * plain["Wishart"]
+
+
+def test_tasks_are_the_records_they_name():
+    found = contest.tasks()
+    assert len(found) == 11
+    for data in found.values():
+        lower, upper = np.transpose([data.bounds[name] for name in data.names])
+        assert np.array_equal(data.X, data.X.clip(lower, upper))
+        if "scikit-learn" in data.source:  # income is capped where it is scaled
+            assert data.bounds["y"][0] <= data.y.min() < data.y.max() <= data.bounds["y"][1]
+        assert np.ptp(data.X, axis=0).min() > 0
+    assert (found["petals"].X[:, 0] == load_iris().data[:, 2]).all()
+    image = load_digits().images
+    assert (found["digits"].y == image[:, 4, 4]).all()
+    assert (found["digits"].X[:, 0] == image[:, 0, 1]).all()
+    bottles = wine()
+    assert (found["white wines"].y == bottles.X[:, -1]).all()
+    assert found["white wines"].bounds["alcohol"] == bottles.bounds["alcohol"]
+    schooling, us = found["US, schooling"], found["US"]
+    assert (schooling.X[:, 0] == us.X[:, us.names.index("education")]).all()
+    assert (schooling.y == us.y).all()
+
+
+@pytest.mark.parametrize(("large", "counts"), [(10_000, {100}), (100, {4 * 25})])
+def test_errors_are_over_those_of_the_mean(monkeypatch, large, counts):
+    monkeypatch.setattr(contest, "LARGE", large)
+    data = contest.picked(wine(), ["density", "pH"], "alcohol")
+    few = contest.Dataset(data.X[:200], data.y[:200], data.names, "alcohol", data.bounds, data.source)
+    frame = contest.errors(few, [0.01, 1e6], 1e-6)
+    assert set(frame.loc[frame["method"] != "no privacy", "count"]) == counts
+    wide = frame.pivot(index="epsilon", columns="method", values="median")
+    assert set(wide.columns) == {*PURE, *DELTA, "no privacy"}
+    assert wide.loc[1e6, "private mean"] == pytest.approx(1.0, rel=1e-3)
+    assert wide.loc[1e6, "Wishart"] == pytest.approx(wide["no privacy"].dropna().item(), rel=0.01)
+    assert wide.loc[0.01, "Laplace"] > wide.loc[1e6, "Laplace"]
+
+
+def test_what_is_no_column_is_refused():
+    with pytest.raises(InputError, match="'colour' is no column: choose among fixed acidity"):
+        contest.picked(wine(), ["colour"], "alcohol")
+    with pytest.raises(InputError, match="delta is 0: give"):
+        contest.with_delta(BOX, 9, 0.0)
