@@ -9,7 +9,8 @@ document.addEventListener("DOMContentLoaded", () => {
       place.view = made.view;
       still.classList.add("still");
       const drawn = place.querySelector("svg");
-      drawn.setAttribute("role", "img");
+      drawn.setAttribute("role", "img");  // one picture with one text, as the still is
+      for (const part of drawn.children) part.setAttribute("aria-hidden", "true");
       drawn.setAttribute("aria-label", still.alt);
     });
   }
