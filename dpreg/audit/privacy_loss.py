@@ -151,4 +151,8 @@ def _nodes(b: float, beta: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     chances = (np.arange(NODES) + 0.5) / NODES
     nodes = np.sort(np.concatenate([stats.laplace.ppf(chances, centre, b) for centre in (0.0, 5.0)]))
     stack = Quadratic(nodes[:, None, None], np.ones((len(nodes), 1)), np.zeros(len(nodes)))
-    return nodes, np.gradient(nodes), solve.minimise(repair.lift(stack, Scales([[b]], [beta])))[:, 0]
+    return (
+        nodes,
+        np.gradient(nodes),
+        solve.minimise(repair.lift(stack, Scales(np.array([[b]]), np.array([beta]))))[:, 0],
+    )
