@@ -222,7 +222,7 @@ def too_wide(tab):
 # Folds
 
 TALLEST = 15_000  # pixels of a page at a desk, with all that folds folded
-TALLER = {"genindex.html": "a list of all names, to be searched and not read"}
+TALLER: dict[str, str] = {}  # pages that may be, with the reason
 
 
 @every_page
