@@ -459,6 +459,7 @@ PLAYED = [page for page in CHAPTERS if "vnd.vegalite" in (HTML / page).read_text
 every_played = pytest.mark.parametrize("page", PLAYED)
 LEAST = 5  # pictures in the book
 HEAVY = 1_000_000  # bytes of the library, as it is sent without packing
+UNFOLD = "() => { for (const fold of document.querySelectorAll('details')) fold.open = true; }"
 READY = "() => [...document.querySelectorAll('div.play')].every((place) => place.view)"
 KEYS = {"range": ("ArrowRight", "ArrowLeft"), "checkbox": ("Space", "Space"), "select-one": ("ArrowDown", "ArrowUp")}
 
@@ -466,6 +467,7 @@ KEYS = {"range": ("ArrowRight", "ArrowLeft"), "checkbox": ("Space", "Space"), "s
 def play(visit, page):
     """The pictures of a page, once they are drawn."""
     tab = visit.open(page)
+    tab.evaluate(UNFOLD)
     tab.wait_for_function(READY)
     return tab, tab.locator("div.play").all()
 
@@ -579,6 +581,7 @@ def test_in_print_and_without_scripts_there_are_stills(browser, visit, page):
     context = browser.new_context(java_script_enabled=False)
     bare = context.new_page()
     bare.goto(f"{visit.base}/{page}")
+    bare.evaluate(UNFOLD)
     specs = bare.locator("script[type^='application/vnd.vegalite']")
     shown = [spec.locator("xpath=..").locator("img").is_visible() for spec in specs.all()]
     assert shown == [True] * len(pictures)
@@ -599,6 +602,7 @@ HELD = """
 def played(visit, page, figure, **settings):
     """A function that gives the rows which hold a field, once the controls are set."""
     tab = visit.open(page)
+    tab.evaluate(UNFOLD)
     tab.wait_for_function(READY)
     picture = tab.locator(f"#{figure} div.play")
     picture.evaluate(
