@@ -21,7 +21,6 @@ from dpreg.checks import FloatArray, InputError
 RandomState = int | np.random.SeedSequence | np.random.Generator | None
 SYSTEM = "numpy, system randomness"
 SEEDED = "numpy, seed "
-SMALLEST = 2.0**-53  # of a uniform draw above zero
 LARGEST = 1e300  # scale of noise: a draw can be a few hundred times as large
 
 
@@ -102,16 +101,7 @@ def laplace(scale: ArrayLike, shape: tuple[int, ...], random_state: RandomState 
     np.float64(0.0)
     """
     b = _scales(scale, shape, "scale")
-    return np.asarray(_laplace(generator(random_state), shape) * b)
-
-
-def _laplace(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
-    """Return what `rng.laplace` would but for the last bit, by one logarithm of all uniform draws at once."""
-    draws = rng.random(shape)
-    tail = np.asarray(2.0 - draws - draws)
-    np.minimum(tail, draws + draws, out=tail)
-    np.log(np.maximum(tail, SMALLEST, out=tail), out=tail)
-    return np.copysign(tail, draws - 0.5)
+    return np.asarray(generator(random_state).laplace(size=shape) * b)
 
 
 @checked

@@ -41,11 +41,10 @@ def logistic_regression(name: str = "no privacy", *, repeats: int | None = None)
 
     def fit(partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
         start = solve.minimise(partition.train(TAYLOR))[0, 0]
-        Z, t = partition.domain.scale(partition.X, partition.y)  # once for all splits
-        rows, found = np.ascontiguousarray(Z), []
-        for kept in map(np.flatnonzero, partition.training()):
-            some = rows.take(kept, axis=0, mode="clip")  # a mask takes three times as long
-            start = logistic.fit(some, t[kept] > 0, start=start)  # splits share most records
+        found = []
+        for X, y in partition.training_rows():
+            Z, _ = partition.domain.scale(X, y)
+            start = logistic.fit(Z, y == partition.domain.response[1], start=start)  # splits share most records
             found.append(start)
         return np.array(found)[:, None]
 

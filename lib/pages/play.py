@@ -7,6 +7,8 @@ library that `library` returns; where neither can, its still is shown. No pictur
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import zlib
 from collections.abc import Sequence
 from functools import cached_property
@@ -92,7 +94,7 @@ class Picture:
     def still(self) -> bytes:
         """The picture before anybody plays with it, as PNG, on white."""
         spec = self.spec | {"width": WIDTH, "config": CONFIG | {"background": "white"}}
-        return vl_convert.vegalite_to_png(spec, vl_version=VERSION, scale=1.5)
+        return _png(spec)
 
     def __repr__(self) -> str:
         start = ", ".join(f"{name} = {json.dumps(value)}" for name, value in self.start.items())
@@ -199,6 +201,15 @@ def library() -> str:
     True
     """
     return f"(() => {{{vl_convert.javascript_bundle('window.vegaEmbed = vegaEmbed;', vl_version=VERSION)}}})();\n"
+
+
+def _png(spec: dict[str, Any]) -> bytes:
+    """Draw in another process: the engine of vl_convert keeps two hundred megabytes as long as its process lives."""
+    draw = f"vl_convert.vegalite_to_png(json.load(sys.stdin), vl_version={VERSION!r}, scale=1.5)"
+    code = f"import json, sys, vl_convert; sys.stdout.buffer.write({draw})"
+    return subprocess.run(
+        [sys.executable, "-c", code], input=json.dumps(spec).encode(), stdout=subprocess.PIPE, check=True
+    ).stdout
 
 
 def _rounded(text: str) -> float:

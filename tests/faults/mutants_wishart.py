@@ -57,8 +57,8 @@ MUTANTS = {
     ),
     "estimators: the declared neighbours dropped": (
         "dpreg.estimators.private._Private._minimise",
-        "neighbours=self.neighbours, loss=f.loss",
-        "loss=f.loss",
+        '"neighbours": self.neighbours, ',
+        "",
         "test_private.py -k ledger",
     ),
     "estimators: the budget never charged": (

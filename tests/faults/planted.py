@@ -11,40 +11,33 @@ import inspect
 import sys
 import textwrap
 
-DRAWN = "_laplace(generator(random_state), shape)"
-LAPLACE = DRAWN + " * b"
+LAPLACE = ".laplace(size=shape) * b"
 
 PLANTED = {
     # noise
     "noise halved": ("dpreg.noise.laplace", LAPLACE, LAPLACE + " * 0.5", "functional", "noise law"),
     "noise 5 % too small": ("dpreg.noise.laplace", LAPLACE, LAPLACE + " * 0.95", "functional", "noise law"),
     "noise 5 % too large": ("dpreg.noise.laplace", LAPLACE, LAPLACE + " * 1.05", "functional", "noise law"),
-    "noise one-sided": (
-        "dpreg.noise.laplace",
-        LAPLACE,
-        "generator(random_state).exponential(size=shape) * b",
-        "functional",
-        "noise law",
-    ),
+    "noise one-sided": ("dpreg.noise.laplace", LAPLACE, ".exponential(size=shape) * b", "functional", "noise law"),
     "noise off centre": ("dpreg.noise.laplace", LAPLACE, LAPLACE + " + 0.05 * b", "functional", "noise law"),
     "normal noise": (
         "dpreg.noise.laplace",
         LAPLACE,
-        "generator(random_state).normal(size=shape) * 2**0.5 * b",
+        ".normal(size=shape) * 2**0.5 * b",
         "functional",
         "noise law",
     ),
     "noise shared by coefficients": (
         "dpreg.noise.laplace",
-        DRAWN,
-        DRAWN.replace("shape)", "(*shape[:-1], 1))"),
+        ".laplace(size=shape)",
+        ".laplace(size=(*shape[:-1], 1))",
         "functional",
         "noise law",
     ),
     "one draw for a release's numbers": (
         "dpreg.noise.laplace",
-        DRAWN,
-        DRAWN.replace("shape)", "(*shape[:-1], 1))"),
+        ".laplace(size=shape)",
+        ".laplace(size=(*shape[:-1], 1))",
         "functional",
         "metamorphic",
     ),

@@ -93,20 +93,20 @@ MUTANTS = {
     # noise
     "noise scale 5 % too small": (
         "dpreg.noise.laplace",
-        "shape) * b)",
-        "shape) * b * 0.95)",
+        ".laplace(size=shape) * b",
+        ".laplace(size=shape) * b * 0.95",
         "test_noise.py",
     ),
     "noise one-sided": (
         "dpreg.noise.laplace",
-        "_laplace(generator(random_state), shape) * b",
-        "generator(random_state).exponential(size=shape) * b",
+        ".laplace(size=shape) * b",
+        ".exponential(size=shape) * b",
         "test_noise.py",
     ),
     "one draw shared": (
         "dpreg.noise.laplace",
-        "generator(random_state), shape)",
-        "generator(random_state), shape[:-1] + (1,) * len(shape[-1:]))",
+        "generator(random_state).laplace(size=shape)",
+        "generator(random_state).laplace(size=shape[:-1] + (1,) * len(shape[-1:]))",
         "test_noise.py",
     ),
     "twins drawn apart": (

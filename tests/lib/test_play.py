@@ -128,7 +128,7 @@ def test_the_style_is_what_the_page_draws(chart):
 
 def test_the_still_is_on_white(chart, monkeypatch):
     given = {}
-    monkeypatch.setattr(vl_convert, "vegalite_to_png", lambda spec, **settings: given.update(spec) or b"")
+    monkeypatch.setattr(play, "_png", lambda spec: given.update(spec) or b"")
     assert play.Picture(chart).still == b""
     assert (given["config"]["background"], given["width"]) == ("white", play.WIDTH)
 
