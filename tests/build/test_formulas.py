@@ -352,6 +352,7 @@ def edits(text):
             yield text[: match.start()] + str((int(match[0]) + 1) % 10) + text[match.end() :]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("label", CHECKED)
 def test_a_wrong_number_on_the_page_is_noticed(label, monkeypatch):
     check, arguments = CHECKED[label]

@@ -70,6 +70,7 @@ print(0 < moved < 1e-15, np.array_equal(f.M, f.M.T), np.abs(values - [1, 1e9]).m
     assert otherwise("rounding", code) == ["True"] * 3
 
 
+@pytest.mark.thorough
 def test_one_worker_is_one():
     code = """
 import os

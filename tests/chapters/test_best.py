@@ -59,6 +59,7 @@ def test_balanced_weights_by_another_route(heads):
     assert max(one(found), other(found)) <= values.min() * (1 + 1e-9)
 
 
+@pytest.mark.thorough
 def test_top_rung_reaches_what_was_hoped(heads):
     """At most 0.7 % at a tenth and 0.02 % at 0.8, with noise from outer products and a plain linear solve."""
     box, table = heads
@@ -158,6 +159,7 @@ def test_quadratic_in_u_is_the_norm():
     assert 4 * math.sqrt(best) == pytest.approx(1.0)
 
 
+@pytest.mark.thorough
 def test_a_lifted_loss_is_convex(heads):
     """The printed noise on all entries: as a rule indefinite as it comes, and never once it is lifted."""
     box, table = heads

@@ -169,6 +169,7 @@ def test_a_cap_on_the_runs_costs_epsilon_per_run():
         assert math.log(failed[0] / failed[1]) == pytest.approx(runs * eps)
 
 
+@pytest.mark.thorough
 def test_repetition_is_hopeless_on_wine():
     data = wine()
     box = data.box()

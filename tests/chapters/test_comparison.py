@@ -36,17 +36,20 @@ def ratio(task, epsilon, repeats=40, **options):
     return np.median(found)
 
 
+@pytest.mark.thorough
 def test_the_default_gives_up_the_tumours_and_the_wishart_difference_does_not(tasks):
     default, wishart = (ratio(tasks["tumours"], 1.0, mechanism=word) for word in ("mean first", "wishart"))
     assert default > 0.95
     assert default > 1.2 * wishart
 
 
+@pytest.mark.thorough
 def test_a_delta_pays_with_many_predictors(tasks):
     pure = ratio(tasks["digits"], 1.0, mechanism="mean first")
     assert ratio(tasks["digits"], 1.0, mechanism="gaussian", delta=1e-6) < 0.95 * pure
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("options", [{}, {"mechanism": "gaussian", "delta": 1e-6}])
 def test_few_records_are_predicted_hardly_worse_than_by_their_private_mean(tasks, options):
     y = tasks["tumours"][1]

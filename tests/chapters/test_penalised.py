@@ -112,6 +112,7 @@ def test_closed_form_of_an_asymmetric_matrix():
         asymmetric_closed_form(f, Penalty(1.0, 0.0))
 
 
+@pytest.mark.thorough
 @given(seeds)
 @settings(max_examples=60, deadline=None)
 def test_closed_form_is_stationary_only_under_the_theorems_condition(seed):

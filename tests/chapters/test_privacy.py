@@ -102,6 +102,7 @@ def test_scales_of_their_own(seed):
     assert log_ratio(beyond) == pytest.approx(np.full(50, bound))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(4))
 def test_certify_is_the_supremum_of_the_theorem(seed):
     """All pairs of a grid of records on the line: the certified loss is met, and never beaten."""

@@ -27,6 +27,7 @@ def newton_by_hand(Z, y, tolerance=1e-8):
     raise AssertionError("no convergence")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("attributes", [5, 14])
 @pytest.mark.parametrize(("country", "threshold"), [("US", 50_000), ("BR", 12_000)])
 def test_passes_of_newton(attributes, country, threshold):

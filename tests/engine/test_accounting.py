@@ -322,6 +322,7 @@ def test_gaussian_composition_against_a_privacy_loss_distribution(k, deviation, 
     assert gdp_epsilon(mu, delta) < zcdp_to_dp(mu**2 / 2, delta) < zcdp_to_dp(mu**2 / 2, delta, tight=False)
 
 
+@pytest.mark.thorough
 @given(st.floats(0.01, 1), st.floats(-200, math.log10(0.5)).map(lambda power: 10.0**power) | st.floats(0.5, 1 - 1e-9))
 @many
 def test_classical_deviation_holds_up_to_one(epsilon, delta):
@@ -346,6 +347,7 @@ def test_tight_conversion_is_exact_and_never_below(rho, delta):
     assert found <= zcdp_to_dp(rho, delta, tight=False)
 
 
+@pytest.mark.thorough
 @given(rhos, deltas)
 @many
 def test_tight_conversion_covers_gaussian_noise(rho, delta):
@@ -399,6 +401,7 @@ def test_no_pure_mechanism_exceeds_its_prices(pair, s, total):
     assert delta <= responses(epsilon + 1e-12, 1, total) + 1e-12
 
 
+@pytest.mark.thorough
 @given(losses.filter(lambda e: e < 100), st.floats(1e-3, 1e3))
 @many
 def test_randomised_response_and_laplace_meet_their_rho(epsilon, s):
@@ -546,6 +549,7 @@ def test_advanced_share_ends_on_the_safe_side(total, k, delta):
     assert accounting.advanced(share, k, delta) == pytest.approx(total, rel=1e-9)
 
 
+@pytest.mark.thorough
 @given(st.floats(0.001, 3), st.integers(1, 1000), deltas)
 @many
 def test_advanced_by_the_printed_formula(epsilon, k, delta):
@@ -597,6 +601,7 @@ def test_mean_cdp_is_the_sharp_advanced_theorem(epsilon, k, delta):
     assert accounting.optimal(epsilon, k, delta) <= formula * (1 + 1e-12) <= printed(epsilon, k, delta) * (1 + 1e-11)
 
 
+@pytest.mark.thorough
 @given(st.floats(0.001, 3), st.floats(0.001, 3), deltas)
 @many
 def test_mean_cdp_tail_covers_a_normal_loss(mu, tau, delta):

@@ -24,6 +24,7 @@ def test_codes_and_marginals():
     assert replace(known, prior=[1, 1, 2]).prior.tolist() == [0.25, 0.25, 0.5]
 
 
+@pytest.mark.thorough
 @given(st.lists(st.integers(0, 2), min_size=1, max_size=20), st.permutations(range(5)))
 def test_codes_are_read_wherever_the_columns_stand(codes, order):
     where = [order.index(column) for column in (0, 1)]

@@ -162,6 +162,7 @@ def test_they_are_no_worse_than_any_convention(loss):
             assert value <= criterion(common, weights) * (1 + 1e-9)
 
 
+@pytest.mark.thorough
 def test_the_count_is_public_only_when_replacing():
     domain = cube(3, intercept=True)
     assert best(domain).M[0, 0] == 0
@@ -211,6 +212,7 @@ def records(n, d, seed):
     return X, X @ np.arange(1, d + 1) / d + rng.normal(size=n) / 4
 
 
+@pytest.mark.thorough
 def test_without_noise_it_is_least_squares_and_shards_merge():
     X, y = records(80, 3, 1)
     domain = cube(3)

@@ -74,6 +74,7 @@ def allowed(audits, rate, error=1e-6):
     return int(stats.binom.isf(error, audits, rate))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["Laplace", "Gauss alone"])
 def test_false_alarms_stay_below_their_rate(name):
     """It fails by chance once in a million."""

@@ -91,6 +91,7 @@ def test_findings_are_the_same_every_time():
     assert {finding.subject for finding in one.findings} == {"DPC"}
 
 
+@pytest.mark.thorough
 def test_each_layer_says_its_name():
     report = audit("objective perturbation", [k for k in LAYERS if k != "noise law"], quick=True)
     assert {finding.check for finding in report.findings} == set(LAYERS) - {"noise law"}

@@ -47,6 +47,7 @@ def test_a_ball_keeps_the_direction_of_a_record_whose_square_overflows(size):
         np.testing.assert_allclose(np.linalg.norm(Z, axis=1), 1.0, rtol=1e-15)
 
 
+@pytest.mark.thorough
 @PROPERTY
 @given(records(elements=ordinary), st.data())
 def test_predictions_in_the_users_units_are_scaled_predictions_mapped_back(case, data):
@@ -68,6 +69,7 @@ def test_predictions_in_the_users_units_are_scaled_predictions_mapped_back(case,
     assert np.allclose(t, -1.0, atol=1e-9 * (1 + abs(centre) / domain.half_width))
 
 
+@pytest.mark.thorough
 @PROPERTY
 @given(records(kinds=("box", "corner")), st.data())
 def test_two_records_beyond_the_bounds_are_the_same_record_bit_for_bit(case, data):

@@ -106,6 +106,7 @@ def test_the_code_is_almost_free(runs):
     assert 1 < runs["code"][0] < 1.01
 
 
+@pytest.mark.thorough
 def test_labels_of_paper_and_code(runs):
     """240 draws here: the paper's median has a standard error of about 0.0015."""
     claim = "FM-CODE-TOTAL"
@@ -184,6 +185,7 @@ def test_averaging_costs_and_gains_nothing():
     agrees("FM-CODE-NOISE", spread=1 / math.sqrt(2), price=1 - 5e-7)
 
 
+@pytest.mark.thorough
 def test_five_deviations_fail_less():
     rng = np.random.default_rng(10)
     E = rng.laplace(size=(20_000, 14, 14))

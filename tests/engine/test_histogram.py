@@ -84,6 +84,7 @@ def test_noise_on_the_occupied_cells_only_is_not_private():
     assert ((first > 0) == (second > 0)).all() == value("FM-DPME-PRIV", "occupied_cells_alone")
 
 
+@pytest.mark.thorough
 def test_coarse_cells_explain_little():
     """001's reason for the errors of DPME, against the same grid without noise, at eight attributes."""
     dataset = census.census(n=120_000, attributes=8, random_state=11)

@@ -243,6 +243,7 @@ def test_membership_adds_nothing():
         assert agrees(difference, "BA-MI-TRAIN", name)
 
 
+@pytest.mark.thorough
 def test_no_method_had_anything_to_reduce():
     found = simulated()
     gain = found["none", "marginals", "outside"] - found["mode", "outside"]
@@ -445,6 +446,7 @@ def test_a_model_without_information_gives_the_mode(shares_, seed):
         assert own == pytest.approx((X[:, 1] == np.argmax(shares_)).mean())
 
 
+@pytest.mark.thorough
 @given(
     w=st.floats(-3, 3).filter(lambda w: abs(w) > 0.01),
     s2=st.floats(0.1, 4),

@@ -82,6 +82,7 @@ def test_one_predictor_is_certified_exactly(convention, domain):
         assert found > (0.99 if exact else 0.95)
 
 
+@pytest.mark.thorough
 @PROPERTY
 @given(st.data())
 def test_price_is_inverse_to_the_scales_and_falls_when_one_of_them_grows(data):

@@ -49,6 +49,7 @@ def check_pure(spend, epsilon):
     assert spend.sensitivity / spend.scale == pytest.approx(spend.epsilon, rel=1e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("convention", ["monomial", "copied", "triangle"])
 def test_laplace_noise_on_coefficients(convention, relation):

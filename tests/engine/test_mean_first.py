@@ -120,6 +120,7 @@ def test_the_sum_has_the_variance_of_the_best_weighted_mean(loss, b, s):
     assert float(law.share) == pytest.approx(entry / (entry + 2 * b**2))
 
 
+@pytest.mark.thorough
 @every_loss
 def test_the_constant_is_the_best_one_and_its_gradient_as_noisy_as_it_says(loss):
     """Without signal: every predictor is zero, so the gradient at the constant is nothing but noise."""
@@ -218,6 +219,7 @@ def test_the_estimator_takes_it_where_n_is_public(relation):
     assert [model.intercept_, *model.coef_] == minimise(lift(out, law)).tolist()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("n", "d", "epsilon"), [*itertools.product((100, 400), (2, 10), (0.1, 1.0))])
 def test_without_signal_it_is_as_good_as_the_private_mean_and_the_plain_difference_is_not(n, d, epsilon):
     """Median error on the population, over 5000 draws; the predictors are uniform."""
@@ -327,6 +329,7 @@ def test_a_delta_and_its_mechanism_come_together():
             dpreg.PrivateLinearRegression(BOX, mechanism=pure, delta=1e-6).fit(X, y)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
 def test_with_a_delta_few_records_are_predicted_about_as_well_as_by_their_private_mean(epsilon):
     where, n = domain_of("box", 10), 200

@@ -38,6 +38,7 @@ def some_domains():
         yield Ball([1, 2, 3], 2.0, (-2, 5), intercept=intercept)
 
 
+@pytest.mark.thorough
 @PROPERTY
 @given(records(), st.data())
 def test_objective_is_the_sum_of_squares_row_by_row(case, data):
@@ -49,6 +50,7 @@ def test_objective_is_the_sum_of_squares_row_by_row(case, data):
     assert abs(float(linear(X, y, domain)(theta)) - sum(squares)) <= 1e-13 * terms
 
 
+@pytest.mark.thorough
 @PROPERTY
 @given(records(kinds=("box", "corner")), st.data())
 def test_rows_beyond_the_bounds_by_any_amount_give_the_same_objective_bit_for_bit(case, data):

@@ -109,6 +109,7 @@ def test_forecast_is_what_fits_to_records_do(domain, n, epsilon, mechanism):
     assert SE * error + 0.03 * found.excess < found.excess / 3
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("d", [1, 3, 10])
 @pytest.mark.parametrize("mechanism", ["wishart", "laplace"])
 def test_first_order_holds_where_it_is_said_to(mechanism, d):

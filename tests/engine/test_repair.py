@@ -51,6 +51,7 @@ def test_trim_projects_both_parts(f, floor):
         assert 2 * floor * np.linalg.norm(theta) <= np.linalg.norm(f.v) * (1 + 1e-9)
 
 
+@pytest.mark.thorough
 @given(noisy(), st.floats(0, 500))
 @settings(max_examples=100, deadline=None)
 def test_ridge_lifts_every_eigenvalue(f, amount):
@@ -58,6 +59,7 @@ def test_ridge_lifts_every_eigenvalue(f, amount):
     np.testing.assert_allclose(lifted, np.linalg.eigvalsh(f.symmetric) + amount, atol=1e-9 * (1000 + amount))
 
 
+@pytest.mark.thorough
 @given(noisy(least=2))
 @settings(max_examples=100, deadline=None)
 def test_projecting_m_alone_is_refused(f):
@@ -183,6 +185,7 @@ def test_lift_uses_weights():
     assert outer.domain is None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("convention", ["copied", "triangle", "monomial"])
 def test_lift_knows_the_level_of_laplace_noise(convention):
     """The root mean square eigenvalue of the noise, measured, is where the coefficient is half of v / level."""

@@ -251,6 +251,7 @@ def test_relaxation_against_a_grid(d, seed, symmetric_price):
     assert worst_case(A, domain("box", d)) >= brute * (1 - 1e-12)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("broken", ["start", "corner", "nowhere"])
 @pytest.mark.parametrize("intercept", [False, True])
 def test_the_certificate_does_not_trust_its_optimiser(broken, intercept, monkeypatch):

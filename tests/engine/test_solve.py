@@ -55,6 +55,7 @@ def test_minimise_meets_the_conditions(seed, alpha, log_lam, log_size):
     assert (total(f, penalty, around) >= here - 1e-9 * (abs(here) + size)).all()
 
 
+@pytest.mark.thorough
 @given(seeds, alphas)
 @settings(max_examples=25, deadline=None)
 def test_minimise_equals_scs(seed, alpha):

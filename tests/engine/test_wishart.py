@@ -203,6 +203,7 @@ def density(N, B):
     return math.exp(-np.trace(N) / 2) * inside.mean()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(6))
 def test_ratio_of_the_densities(seed):
     """Within exp(nuclear norm / 2) of each other: the theorem, at matrices of two rows."""
@@ -368,6 +369,7 @@ def test_weights_know_the_shape_of_the_domain_only():
     assert not balanced(one).flags.writeable
 
 
+@pytest.mark.thorough
 def test_reference_risk_is_the_mean_excess_error():
     """Simulated on the reference moments of many records, at the worst of the coefficients."""
     where, n, draws = domain("box", 3, True), 1e7, 20_000

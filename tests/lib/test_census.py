@@ -63,6 +63,7 @@ def deviations(share, n=200_000):
     return 4 * np.sqrt(share * (1 - share) / n)
 
 
+@pytest.mark.thorough
 def test_error_of_saying_no(heads):
     claim = record("FM-DATA-THRESHOLD")
     for name, value in claim.values.items():
@@ -205,6 +206,7 @@ def test_what_is_recalled_says_so_where_it_is_printed():
     assert not any("read again" in said[source] for source in ("recalled", "ours", "tuned", "fitted"))
 
 
+@pytest.mark.thorough
 def test_calibration_measures_what_it_says(heads):
     frame = census.calibration("BR", 200_000, random_state=77).set_index("name")
     assert frame.loc["women", "generated"] == heads["BR"]["female"].mean()

@@ -42,6 +42,7 @@ def test_without_noise_all_but_the_mean_are_least_squares():
     assert frame["private mean"] > 1.5 * plain["Wishart"]
 
 
+@pytest.mark.thorough
 def test_tasks_are_the_records_they_name():
     found = contest.tasks()
     assert len(found) == 11
@@ -63,6 +64,7 @@ def test_tasks_are_the_records_they_name():
     assert (schooling.y == us.y).all()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("large", "counts"), [(10_000, {100}), (100, {4 * 25})])
 def test_errors_are_over_those_of_the_mean(monkeypatch, large, counts):
     monkeypatch.setattr(contest, "LARGE", large)

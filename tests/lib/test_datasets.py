@@ -274,6 +274,7 @@ def test_heads_are_those_of_the_file(heads):
     assert not {"year", "test", "marital", "over_50k"} & set(data.names)
 
 
+@pytest.mark.thorough
 def test_the_split_is_the_repositorys(heads):
     whole, train, test = (datasets.kdd_heads(part) for part in ("all", "train", "test"))
     assert [train.n, test.n] == [sum(head["test"] == part for head in heads) for part in (0, 1)]
@@ -290,6 +291,7 @@ def test_heads_lie_within_their_bounds(heads):
     assert data.box(intercept=True).p == 11
 
 
+@pytest.mark.thorough
 def test_readme_counts_the_duplicates(heads):
     rows = Counter(tuple(value for name, value in head.items() if name not in ("year", "test")) for head in heads)
     readme = (datasets.DATA / "README.md").read_text(encoding="utf-8")
@@ -312,6 +314,7 @@ def test_the_heads_are_built_again(tmp_path):
     assert gzip.decompress(target.read_bytes()) == gzip.decompress(stored)
 
 
+@pytest.mark.thorough
 def test_logistic_regression_barely_beats_always_no():
     """The chapter's numbers, from scikit-learn."""
     train, test = (datasets.kdd_heads(part) for part in ("train", "test"))
@@ -323,6 +326,7 @@ def test_logistic_regression_barely_beats_always_no():
     assert roc_auc_score(test.y, score) == pytest.approx(0.8557, abs=2e-4)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("constant", [True, False])
 def test_the_order_of_mechanisms_is_that_of_generated_people(constant):
     """On real heads as on generated ones the Wishart difference costs a small part of the printed mechanism."""

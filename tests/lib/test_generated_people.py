@@ -22,6 +22,7 @@ def test_columns_agree_with_each_other(country, heads):
     assert frame.notna().all().all()
 
 
+@pytest.mark.thorough
 def test_sex_and_age_follow_their_table():
     """One draw of adults against the table it is drawn from, group by group: a chi-squared test at one in 10^6."""
     p = parameters("US").household
@@ -54,6 +55,7 @@ def test_education_meets_its_shares(country):
     assert np.abs(found - p.shares / p.shares.sum()).max() < 0.006  # those of 25 are left out, who may be capped
 
 
+@pytest.mark.thorough
 def test_owners_and_cars_depend_on_income(heads):
     frame = heads["US"]
     rich = frame["annual_income"] > 50_000

@@ -380,6 +380,7 @@ def test_nobody_is_drawn_twice_and_the_seed_is_all(own):
         census.census("US", complete + 1)
 
 
+@pytest.mark.thorough
 def test_the_same_people_in_every_subset_of_attributes(own):
     wide = census.census("US", 700, random_state=2)
     for attributes in (5, 8, 11):

@@ -81,6 +81,7 @@ def test_numbers_are_those_of_the_picture(chart):
     assert len(play.numbers(play.Picture(chart))) == 4
 
 
+@pytest.mark.thorough
 def test_all_controls_choose_together(frame):
     controls = [play.slider("k", "k", 1, 2), play.slider("x", "x", 0, 1)]
     rows = play.chosen(frame.fillna(1.0), controls).mark_point().encode(x="x", y="y")
@@ -90,6 +91,7 @@ def test_all_controls_choose_together(frame):
     assert "x: 0; y: 0.6667" in drawn
 
 
+@pytest.mark.thorough
 def test_what_a_notebook_gets(chart):
     bundle = play.Picture(chart)._repr_mimebundle_()
     assert list(bundle) == [play.MIME, "image/png", "text/plain"]
@@ -133,6 +135,7 @@ def test_the_still_is_on_white(chart, monkeypatch):
     assert (given["config"]["background"], given["width"]) == ("white", play.WIDTH)
 
 
+@pytest.mark.thorough
 def test_the_library_is_one_script_that_leaves_only_its_names_behind():
     script = play.library()
     assert script.startswith("(() => {")

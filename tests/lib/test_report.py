@@ -45,6 +45,7 @@ def test_text_is_the_number_rounded(x, digits):
     assert number(-x, digits) == (text if rounded == 0 else "-" + text if x > 0 else text[1:])
 
 
+@pytest.mark.thorough
 @PROPERTY
 @given(finite)
 def test_rounding_moves_at_most_half_a_unit_of_the_last_digit(x):
