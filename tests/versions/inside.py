@@ -7,12 +7,13 @@ from importlib.metadata import version
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 from test_versions import DECLARED, ROOT, pinned
 
 import dpreg
 import lib
 
-MODULES = {"pyyaml": "yaml", "scikit-learn": "sklearn"}
+MODULES = {"pyyaml": "yaml", "scikit-learn": "sklearn", "vl-convert-python": "vl_convert"}
 
 
 def test_this_is_the_listed_environment():
@@ -24,5 +25,6 @@ def test_this_is_the_listed_environment():
     for declared in DECLARED:
         name = canonicalize_name(declared.name)
         module = importlib.import_module(MODULES.get(name, name))
-        assert getattr(module, "__version__", version(name)) == version(name)  # opendp says it nowhere else
+        said = getattr(module, "__version__", version(name))  # opendp says it nowhere else
+        assert Version(said).release == Version(version(name)).release  # what comes after it is about packing
         assert Path(module.__file__).is_relative_to(sys.prefix)
