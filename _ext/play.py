@@ -14,7 +14,10 @@ from myst_nb.core import render
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from lib.pages import play
+from tools import chapters
+
+chapters.isolate()  # what comes next imports matplotlib, which reads the settings of whoever builds
+from lib.pages import play  # noqa: E402 - see the line above
 
 SCRIPT = "vega.js"
 HELP = "The controls below the picture take the mouse and the arrow keys. "

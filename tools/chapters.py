@@ -20,6 +20,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.metadata import distributions
+from itertools import count
 from pathlib import Path
 
 import ipykernel.kernelspec
@@ -183,7 +184,7 @@ def share(process):
 
 
 class Watch(threading.Thread):
-    """Looks each second, and sooner the first time, at what a kernel and its workers hold, and remembers the most.
+    """Looks each second, at first ten times as often, at what a kernel and its workers hold, and remembers the most.
 
     A share costs the system some time to find, and is no more than the resident size: where all of these do not exceed
     the most so far, it is not asked for.
@@ -198,7 +199,8 @@ class Watch(threading.Thread):
         self.tops, self.peak, self.over = tops, 0, threading.Event()
 
     def run(self):
-        while not self.over.wait(1 if self.peak else 0.1):  # a short chapter may be over within a second
+        looks = count()
+        while not self.over.wait(0.1 if next(looks) < 30 else 1):  # a short chapter may be over within a second
             if self.total(lambda process: process.memory_info().rss) > self.peak:
                 self.peak = max(self.peak, self.total(share))
 
