@@ -11,12 +11,17 @@ from pathlib import Path
 from docutils import nodes
 
 LEFT_OUT = (nodes.literal_block, nodes.math_block, nodes.raw, nodes.comment, nodes.Inline)
+SHORT = 300  # characters of what is no section
 ANSWER = """
 const page = (url) => Object.keys(TEXTS).find((name) => String(url).endsWith(`${name}.html`));
 const ask = window.fetch.bind(window);
 window.fetch = (url, ...rest) =>
   page(url) ? Promise.resolve({ text: () => Promise.resolve(TEXTS[page(url)]) }) : ask(url, ...rest);
 """
+
+
+def part(name, text):
+    return f'<section id="{html.escape(name)}">{html.escape(text, quote=False)} </section>'
 
 
 def home(node):
@@ -32,10 +37,12 @@ def texts(doctree):
     for block in doctree.findall(nodes.TextElement):
         if home(block) and not isinstance(block, LEFT_OUT):
             found[home(block)].append(" ".join(block.astext().split()))
-    parts = [
-        f'<section id="{html.escape(section["ids"][0])}">{html.escape(" ".join(words), quote=False)} </section>'
-        for section, words in found.items()
-    ]
+    parts = [part(section["ids"][0], " ".join(words)) for section, words in found.items()]
+    for node in doctree.findall(nodes.Element):  # terms, modules, theorems: what an index or a title may lead to
+        around = " ".join((node.parent if isinstance(node, nodes.term | nodes.target) else node).astext().split())
+        parts += [
+            part(name, around[:SHORT]) for name in node.get("ids", ()) if (node not in found or name != node["ids"][0])
+        ]
     return f'<div role="main">{"".join(parts)}</div>'
 
 
