@@ -21,7 +21,8 @@ window.fetch = (url, ...rest) =>
 
 
 def part(name, text):
-    return f'<section id="{html.escape(name)}">{html.escape(text, quote=False)} </section>'
+    first, *rest = html.escape(name).split(".")  # the search asks by a selector, in which dots begin classes
+    return f'<section id="{first}" class="{" ".join(rest)}">{html.escape(text, quote=False)} </section>'
 
 
 def home(node):

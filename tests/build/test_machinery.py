@@ -462,7 +462,7 @@ def test_the_search_has_the_texts_as_they_are_read(restored):
     texts = json.loads(script.partition("= ")[2].partition(";\n")[0])
     assert "As Small [2012] says" in texts["book/part/first"]
     assert "the scale is 2.5; see the other." in texts["book/part/first"]
-    assert '<section id="second-changed">Second, changed ' in texts["book/part/second"]
+    assert '<section id="second-changed" class="">Second, changed ' in texts["book/part/second"]
     search = (restored / "_build/html/search.html").read_text(encoding="utf-8")
     assert "_static/texts.js" in search
     assert "_static/texts.js" not in page(restored, "part/first")
