@@ -30,9 +30,15 @@ def blocked(Z: FloatArray, y: FloatArray, w: FloatArray) -> Blocks:
     >>> [len(labels) for _, labels, _ in blocked(np.ones((5, 1)), np.ones(5), np.ones(5))()]
     [5]
     """
-    parts = [slice(first, first + BLOCK) for first in range(0, len(Z), BLOCK)]
-    blocks = [(np.asfortranarray(Z[part]), y[part], w[part]) for part in parts]
-    return lambda: iter(blocks)
+    kept: list[tuple[FloatArray, FloatArray, FloatArray]] = []
+
+    def blocks() -> Iterator[tuple[FloatArray, FloatArray, FloatArray]]:
+        if not kept:
+            parts = [slice(first, first + BLOCK) for first in range(0, len(Z), BLOCK)]
+            kept.extend((np.asfortranarray(Z[part]), y[part], w[part]) for part in parts)
+        return iter(kept)
+
+    return blocks
 
 
 @checked
