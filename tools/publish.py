@@ -50,6 +50,8 @@ async () => {
     else link.removeAttribute('href');
   }
   await MathJax.startup.promise;
+  await new Promise((done) => setTimeout(done, 100));
+  for (const one of document.getAnimations()) one.finish();  // what fades in would be printed half, or not at all
   const broken = await Promise.all([...document.images].map((i) => i.decode().then(() => '', () => i.src)));
   return broken.filter(Boolean);
 }
