@@ -11,8 +11,7 @@ ROLES = {
 def mend(app, page, template, context, doctree):
     """Replace roles in the text of a page."""
     for old, new in ROLES.items():
-        if body := context.get("body"):
-            context["body"] = body.replace(old, new)
+        context["body"] = context.get("body", "").replace(old, new)
 
 
 def setup(app):

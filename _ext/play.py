@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tools import chapters
 
 chapters.isolate()  # what comes next imports matplotlib, which reads the settings of whoever builds
-from lib.pages import play  # noqa: E402 - see the line above
+from lib.pages import play  # noqa: E402 - after `isolate`, or matplotlib takes the builder's own settings
 
 SCRIPT = "vega.js"
 HELP = "The controls below the picture take the mouse and the arrow keys. "

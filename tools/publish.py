@@ -68,11 +68,8 @@ def version(root=ROOT):
 
 
 def chromium():
-    """Return the path of a browser that prints."""
-    for name in ("chromium", "chromium-browser", "google-chrome"):
-        if path := shutil.which(name):
-            return path
-    raise PublishError("a browser prints the book, and there is none: on Debian, apt-get install chromium")
+    """Return the path of the browser that prints the pages, and in which the tests open them; or None."""
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
 def one_page(root=ROOT):
@@ -88,7 +85,9 @@ def one_page(root=ROOT):
 
 def pdf(root=ROOT):
     """Print the book; return the path of the file."""
-    browser, page, path = chromium(), one_page(root), root / "_build" / "book.pdf"
+    if not (browser := chromium()):
+        raise PublishError("a browser prints the book, and there is none: on Debian, apt-get install chromium")
+    page, path = one_page(root), root / "_build" / "book.pdf"
     with (
         sync_playwright() as playwright,
         contextlib.closing(playwright.chromium.launch(executable_path=browser, args=FLAGS)) as opened,

@@ -254,9 +254,10 @@ def noise_law(
     known: dict[Any, Any] = {"mean first": partial(mean_first, n=public), "wishart": difference, "laplace": functional}
     known["gaussian"] = partial(mean_first, n=public, delta=delta)
     make = mechanism if callable(mechanism) else known[checks.choice(mechanism, tuple(known), "mechanism")]
-    if mechanism != "gaussian" and checks.chance(delta, "delta", zero=True):
+    chance = checks.chance(delta, "delta", zero=True)
+    if mechanism != "gaussian" and chance:
         raise InputError(f"delta is {delta:g}, and only mechanism='gaussian' spends one: choose it, or give delta=0")
-    if mechanism == "gaussian" and not checks.chance(delta, "delta", zero=True):
+    if mechanism == "gaussian" and not chance:
         raise InputError("delta is 0, and no epsilon covers Gaussian noise without one: give a delta such as 1e-6")
     spent = checks.budget(epsilon)
     law: Law = make(domain, spent, neighbours=neighbours, loss=loss)

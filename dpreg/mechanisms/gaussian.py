@@ -86,11 +86,6 @@ class Gaussian(MomentNoise):
         """Variance of the noise on an entry of D moments D off the diagonal; shape (...)."""
         return np.asarray(self.spread**2 / 2)
 
-    def times(self, factor: ArrayLike) -> Gaussian:
-        """Return the noise multiplied by a number, or stacked along the shape of an array of numbers."""
-        plain = super().times(factor)
-        return Gaussian(self.weights, plain.spread, self.public_count, self.loss, self.delta)
-
     def certify(self, domain: Domain, neighbours: Neighbours = "replace", loss: Loss = SQUARED) -> float:
         """Return the epsilon at `delta`, exact for noise of this rho; infinite without a delta.
 
@@ -188,9 +183,21 @@ def for_delta(
     0.8
     """
     budgets, chance = checks.epsilons(epsilon), checks.chance(delta, "delta")
-    rho = np.array([accounting.gdp_mu(float(one), chance) ** 2 / 2 for one in budgets.ravel()])
-    plain = for_rho(domain, rho.reshape(budgets.shape), weights=weights, neighbours=neighbours, loss=loss)
-    return Gaussian(plain.weights, plain.spread, plain.public_count, loss, chance)
+    plain = for_rho(domain, mu_for(budgets, chance) ** 2 / 2, weights=weights, neighbours=neighbours, loss=loss)
+    return replace(plain, delta=chance)
+
+
+@checked
+def mu_for(epsilon: ArrayLike, delta: float) -> FloatArray:
+    """Return the mu of Gaussian privacy that each epsilon and this delta allow; shape of epsilon.
+
+    Examples
+    --------
+    >>> mu_for([1.0], 1e-5).round(4).tolist()
+    [0.2681]
+    """
+    given = checks.epsilons(epsilon)
+    return np.array([accounting.gdp_mu(float(one), delta) for one in given.ravel()]).reshape(given.shape)
 
 
 def _change(weights: ArrayLike, domain: Domain, neighbours: Neighbours, loss: Loss) -> float:

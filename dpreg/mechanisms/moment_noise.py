@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -82,7 +82,7 @@ class MomentNoise(Law):
         f = limits.reals(factor, "factor")
         if not (f > 0).all():
             raise InputError("factor holds a number that is not above zero: give positive numbers")
-        return type(self)(self.weights, self.spread * f, self.public_count, self.loss)
+        return replace(self, spread=self.spread * f)
 
     def perturb(self, objective: Quadratic, draws: tuple[int, ...], rng: np.random.Generator) -> Quadratic:
         """Add the noise to M, v and c: the price is that of all moments, so the last one is free."""

@@ -10,9 +10,10 @@ import math
 
 import numpy as np
 
-from dpreg import accounting, checks, noise
+from dpreg import checks, noise
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError
+from dpreg.mechanisms.gaussian import mu_for
 from dpreg.mechanisms.wishart import largest_change
 from dpreg.pipeline import repair, solve
 from dpreg.pipeline.domain import Ball, Box
@@ -20,19 +21,6 @@ from dpreg.pipeline.objective import Quadratic
 from dpreg.sweeps.methods import Method
 
 FAILURE = 0.05  # chance of each bound that the ridge relies on; it moves accuracy, and never privacy
-
-
-@checked
-def budget_of(epsilons: FloatArray, delta: float) -> FloatArray:
-    """Return the mu of Gaussian privacy that each epsilon and this delta allow; shape of epsilons.
-
-    Examples
-    --------
-    >>> budget_of(np.array([1.0]), 1e-5).round(4).tolist()
-    [0.2681]
-    """
-    given = checks.epsilons(epsilons)
-    return np.array([accounting.gdp_mu(float(one), delta) for one in given.ravel()]).reshape(given.shape)
 
 
 @checked
@@ -62,7 +50,7 @@ def adassp(name: str, domain: Box | Ball, delta: float) -> Method:
     chance = checks.chance(delta, "delta")
 
     def fit(train: Quadratic, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
-        mu = budget_of(epsilons, chance) / math.sqrt(3)
+        mu = mu_for(epsilons, chance) / math.sqrt(3)
         M, v, p = train.symmetric, train.v, train.p
         batch = np.broadcast_shapes(train.batch, mu.shape)
         own = np.linalg.eigvalsh(M)[..., 0] + noise.gaussian(square / mu, batch, rng)
@@ -135,7 +123,7 @@ def gradient_descent(name: str, domain: Box, delta: float, steps: int) -> Method
     chance = checks.chance(delta, "delta")
 
     def fit(train: Quadratic, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
-        deviation = 8 * math.sqrt(square) * math.sqrt(count) / budget_of(epsilons, chance)
+        deviation = 8 * math.sqrt(square) * math.sqrt(count) / mu_for(epsilons, chance)
         batch = (*np.broadcast_shapes(train.batch, deviation.shape), train.p)
         theta, mean = np.zeros(batch), np.zeros(batch)
         rate = 1 / (2 * square * train.M[..., 0, :1])  # one over the largest curvature that n records can have

@@ -119,7 +119,7 @@ def tasks() -> dict[str, Dataset]:
     irises, cultivars = datasets.load_iris().data, datasets.load_wine().data
     tumours, digits = datasets.load_breast_cancer().data, datasets.load_digits().data
     patients, bottles, us = datasets.load_diabetes(), wine(), census()
-    found = {
+    return {
         "petals": _task(irises[:, 2:3], irises[:, 3], [0], [10], (0, 5)),
         "irises": _task(irises[:, :3], irises[:, 3], [0] * 3, [10] * 3, (0, 5)),
         "cultivars": _task(cultivars[:, 1:], cultivars[:, 0], WINE["lower"], WINE["upper"], (8, 16)),
@@ -132,7 +132,6 @@ def tasks() -> dict[str, Dataset]:
         "US": us,
         "US, schooling": picked(us, ["education"], us.response_name),
     }
-    return found
 
 
 def _task(X: ArrayLike, y: ArrayLike, lower: Any, upper: Any, response: tuple[float, float]) -> Dataset:

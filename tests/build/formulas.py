@@ -7,7 +7,7 @@ from pathlib import Path
 BOOK = Path(__file__).resolve().parents[2] / "book"
 SPACES = re.compile(r"\\[,;:! ]|\\q?quad|\\(?:d|t)?(?:ext)?style\b|\\[bB]igg?[lr]?\b|\\(?:left|right)\b|~")
 TOKEN = re.compile(
-    r"\s*(\d+(?:\.\d+)?|\\[a-zA-Z]+|[a-zA-Z]|\\\||[-+*/^_'(){}\[\]|,=])"  # a number, a command, a letter, a sign
+    r"\s*(\d+(?:\.\d+)?|\\[a-zA-Z]+|[a-zA-Z]|[-+*/^_'(){}\[\]|,=])"  # a number, a command, a letter, a sign
 )
 FUNCTIONS = {
     "\\log": math.log,
@@ -135,10 +135,6 @@ class Reader:
         return self.named(token)
 
     def function(self, function):
-        power = None
-        if self.next() == "^":
-            self.take()
-            power = self.group()
         if self.next() == "(":
             self.take()
             values = [self.sum()]
@@ -150,8 +146,7 @@ class Reader:
             values = [self.power()]
             while self.next() is not None and (self.next() in self.names or self.next()[0].isdigit()):
                 values[0] *= self.power()
-        value = function(*values)
-        return value if power is None else value**power
+        return function(*values)
 
     def named(self, token):
         name = token

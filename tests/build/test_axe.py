@@ -6,9 +6,8 @@ Each page is tried in one of three views in turn; `make audit` tries the other t
 from importlib.resources import files
 
 import pytest
-from playwright.sync_api import sync_playwright
 
-from tests.build.test_browser import CHROMIUM, DESK, FLAGS, HANGS, HTML, MISSING, PAGES, PHONE
+from tests.build.test_browser import DESK, HANGS, HTML, PAGES, PHONE, browser
 
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 VIEWS = {"desk": (DESK, "light"), "dark": (DESK, "dark"), "phone": (PHONE, "light")}
@@ -33,16 +32,7 @@ CASES = [
 ]
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if MISSING:
-        pytest.skip("; ".join(MISSING))
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield chromium
-        chromium.close()
+__all__ = ["browser"]  # the fixture: one browser for all pages of this module, too
 
 
 @pytest.fixture

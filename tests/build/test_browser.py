@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import threading
 from functools import cache, partial
 from html.parser import HTMLParser
@@ -21,9 +20,10 @@ from dpreg.pipeline.laws import certify, functional, unit_scales
 from dpreg.pipeline.objective import linear
 from dpreg.pipeline.release import perturb
 from lib.pages import claims
+from tools import publish
 
 HTML = Path(__file__).resolve().parents[2] / "_build" / "html"
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+CHROMIUM = publish.chromium()
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 FLAGS += ["--disable-component-update", "--disable-sync"]
 HANGS = 600_000  # milliseconds; nothing here waits as long unless it hangs

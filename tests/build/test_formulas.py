@@ -80,7 +80,7 @@ def test_a_formula_is_read(text, value):
     assert evaluate(text, b=2.0, d=4.0, x=-6.0, **{"a_12": 5.0, "a'": 3.0}) == pytest.approx(value)
 
 
-@pytest.mark.parametrize("text", [r"\sum_k k", "2 +", "(d", "d)", r"\frac1", "y", "d = 4"])
+@pytest.mark.parametrize("text", [r"\sum_k k", "2 +", "(d", "d)", r"\frac1", "y", "d = 4", "d?", r"\sin^2 d"])
 def test_what_is_not_understood_is_no_number(text):
     with pytest.raises(ValueError, match=r"expected|understood|value|sign"):
         evaluate(text, d=4.0)

@@ -14,6 +14,8 @@ from pathlib import Path
 import pypdf
 import pytest
 
+from tools import publish
+
 ROOT = Path(__file__).resolve().parents[2]
 TAKEN = ("conftest.py", "pyproject.toml", "_config.yml", "_ext", "_extra", "tools", "tests/build/test_book.py")
 TAKEN += ("book/_static", "book/bibliography.md")
@@ -481,7 +483,7 @@ def titles(outline):
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), reason="no Chromium")
+@pytest.mark.skipif(publish.chromium() is None, reason="no Chromium; with CI=true test_browser.py fails for that")
 def test_the_book_can_be_printed(restored):
     code, output = run(restored, sys.executable, "tools/publish.py", "pdf")
     assert code == 0, output

@@ -83,4 +83,4 @@ def test_a_book_that_is_not_built_is_said(tmp_path):
 def test_a_browser_that_is_not_there_is_said(monkeypatch):
     monkeypatch.setenv("PATH", "")
     with pytest.raises(publish.PublishError, match="apt-get install chromium"):
-        publish.chromium()
+        publish.pdf()

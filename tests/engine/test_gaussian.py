@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import dpreg
-from dpreg.accounting import gdp_delta, rho_for
+from dpreg.accounting import gdp_delta, gdp_mu, rho_for
 from dpreg.checks import BudgetError, InputError
-from dpreg.mechanisms.gaussian import Gaussian, for_delta, for_rho
+from dpreg.mechanisms.gaussian import Gaussian, for_delta, for_rho, mu_for
 from dpreg.mechanisms.wishart import difference
 from dpreg.pipeline.budget import Budget
 from dpreg.pipeline.domain import Ball, Box
@@ -218,3 +218,8 @@ def test_an_entry_varies_as_it_says():
     law = Gaussian([0.5, 2.0, 1.0], 3.0)
     v = perturb(Quadratic(np.zeros((2, 2)), np.zeros(2), 0.0), law, 5, draws=(100_000,)).v
     assert v[:, 0].var() == pytest.approx(4 * float(law.entry) / (0.5 * 2.0) ** 2, rel=5 * math.sqrt(2 / 100_000))
+
+
+def test_mu_has_the_shape_of_its_epsilons():
+    found = mu_for([[0.5, 2.0]], 1e-6)
+    assert found.tolist() == [[gdp_mu(0.5, 1e-6), gdp_mu(2.0, 1e-6)]]

@@ -13,6 +13,10 @@ LAW = gaussian.for_rho(BOX, 0.5)
 F = objective.logistic([[0.0, 0.0], [1.0, 1.0]], [-1, 1], BOX)
 
 CASES = {
+    "gaussian.mu_for": [
+        ("epsilon is 0: give", lambda: gaussian.mu_for([0.0], 1e-6)),
+        ("delta is 0: give", lambda: gaussian.mu_for([1.0], 0.0)),
+    ],
     "gaussian.Gaussian": [
         ("weights has shape", lambda: gaussian.Gaussian([[1.0]], 1.0)),
         ("weights holds a number .* not above zero", lambda: gaussian.Gaussian([1.0, 0.0], 1.0)),
@@ -25,7 +29,6 @@ CASES = {
         ("loss is of type str: give Loss", lambda: gaussian.Gaussian([1.0, 1.0], 1.0, False, "squared")),
         ("delta is 1: give", lambda: gaussian.Gaussian(ONES, 1.0, delta=1.0)),
     ],
-    "gaussian.Gaussian.times": [("factor holds a number that is not above zero", lambda: LAW.times(0.0))],
     "gaussian.Gaussian.spends": [("another loss", lambda: LAW.spends(BOX, loss=objective.TAYLOR))],
     "gaussian.Gaussian.certify": [
         ("stacked with shape", lambda: gaussian.for_rho(BOX, [1.0, 2.0]).certify(BOX)),

@@ -10,10 +10,6 @@ PLAIN = Box([0.0], [1.0], (0.0, 1.0))
 ONE = np.ones(1)
 
 CASES = {
-    "moment_methods.budget_of": [
-        ("epsilon is 0: give", lambda: moment_methods.budget_of(np.zeros(1), 1e-6)),
-        ("delta is 0: give", lambda: moment_methods.budget_of(ONE, 0.0)),
-    ],
     "moment_methods.adassp": [
         ("domain is of type int: give", lambda: moment_methods.adassp("a", 2, 1e-6)),
         ("delta is 0: give", lambda: moment_methods.adassp("a", BOX, 0.0)),

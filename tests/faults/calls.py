@@ -576,6 +576,7 @@ def mechanisms():
     yield gaussian.Gaussian.spends, {"self": normal, "domain": box}
     yield gaussian.for_rho, {"domain": box, "rho": 0.5}
     yield gaussian.for_delta, {"domain": box, "epsilon": 0.5, "delta": 1e-6}
+    yield gaussian.mu_for, {"epsilon": lambda: np.ones(2), "delta": 1e-6}
     yield k_norm.Hull, {"weights": lambda: np.ones(3), "spread": 1.0}
     body, changes = partial(k_norm.hull, ball(), 0.5), {"changes": lambda: np.zeros((2, 3, 3))}
     yield k_norm.Hull.times, {"self": body, "factor": 2.0}
@@ -636,7 +637,6 @@ def sweeps():
     yield methods.RowMethod, {"name": "m", "fit": lambda: fit}
     yield methods.check_methods, {"methods": lambda: [plain()]}
     delta = {"delta": 1e-6}
-    yield moment_methods.budget_of, {"epsilons": lambda: np.ones(2), **delta}
     yield moment_methods.adassp, {"name": "a", "domain": box, **delta}
     yield moment_methods.gradient_descent, {"name": "g", "domain": partial(box, intercept=True), **delta, "steps": 5}
     yield moment_methods.longest, {"domain": box}

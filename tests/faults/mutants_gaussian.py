@@ -8,9 +8,9 @@ MUTANTS = {
         "test_gaussian.py -k count_a_delta",
     ),
     "gaussian: a multiple forgets its delta": (
-        "dpreg.mechanisms.gaussian.Gaussian.times",
-        "self.loss, self.delta",
-        "self.loss",
+        "dpreg.mechanisms.moment_noise.MomentNoise.times",
+        "replace(self, spread=self.spread * f)",
+        "type(self)(self.weights, self.spread * f, self.public_count, self.loss)",
         "test_gaussian.py -k multiple",
     ),
     "gaussian: half of rho is mu squared": (

@@ -15,8 +15,8 @@ MUTANTS = {
     ),
     "moment noise: a multiple forgets what is public": (
         "dpreg.mechanisms.moment_noise.MomentNoise.times",
-        "self.spread * f, self.public_count, self.loss",
-        "self.spread * f, False, self.loss",
+        "spread=self.spread * f)",
+        "spread=self.spread * f, public_count=False)",
         "test_moment_noise.py -k multiple",
     ),
     "moment noise: the sum of squares goes out as it is": (
