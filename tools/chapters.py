@@ -269,13 +269,8 @@ def attempt(page, env):
     return notebook
 
 
-def alone(page):
-    """Whether a chapter draws times, and so must not run beside others."""
-    return bool(re.search(r"^(:tags:|tags:).*\btiming\b", page.read_text(encoding="utf-8"), re.MULTILINE))
-
-
 def run_all(todo, act):
-    """Call `act(page)` for chapters, two at a time, those that take longest first; those with times alone, at the end.
+    """Call `act(page)` for chapters, two at a time, those that take longest first.
 
     Returns the messages of all that failed, in order.
     """
@@ -290,10 +285,7 @@ def run_all(todo, act):
             messages[page] = str(error)
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        list(pool.map(one, [page for page in order if not alone(page)]))
-    for page in order:
-        if alone(page):
-            one(page)
+        list(pool.map(one, order))
     return [messages[page] for page in todo if page in messages]
 
 

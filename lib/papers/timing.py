@@ -1,10 +1,17 @@
-"""How much processor time one fit takes, from the user's rows to coefficients, and how often it reads them."""
+"""What one fit takes, from the user's rows to coefficients: seconds of the processor, and counts.
+
+Seconds are for figures: which of two methods is faster may differ between processors. Counts are
+the same anywhere, so what is judged are counts.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from typing import Literal, get_args
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -17,8 +24,8 @@ from dpreg.arguments import checked
 from dpreg.checks import FloatArray
 from dpreg.noise import RandomState
 from dpreg.pipeline import logistic
+from dpreg.pipeline import newton as newton_module
 from dpreg.pipeline.domain import Domain
-from dpreg.pipeline.newton import newton as newton_method
 from dpreg.pipeline.objective import check_labels, from_gram, moments
 from dpreg.sweeps.methods import Method, RowMethod, check_methods
 from dpreg.sweeps.splits import Partition
@@ -67,20 +74,126 @@ def fit_times(
     >>> frame.columns.tolist(), bool(frame["seconds"][0] > 0)
     (['method', 'epsilon', 'seconds'], True)
     """
-    budgets = np.atleast_1d(checks.epsilons(epsilons))
-    check_methods(methods)
-    rows, target = checks.rows(X, y, domain.d, least=2)
-    root = noise.seed_sequence(random_state)
-    pairs = [(method, epsilon) for method in methods for epsilon in (budgets if method.private else [np.inf])]
+    pairs, rows, target, root = _tasks(methods, X, y, domain, epsilons, random_state)
     times = np.full((checks.count(runs, "runs", most=RUNS), len(pairs)), np.inf)
     for run in range(runs):
         for k, (method, epsilon) in enumerate(pairs):
             rng = noise.spawn(root, run, k)
             start = time.process_time()
-            _fit(method, rows, target, domain, np.array([epsilon if method.private else 1.0]), rng)
+            _fit(method, rows, target, domain, epsilon, rng)
             times[run, k] = time.process_time() - start
-    keys = {"method": [method.name for method, _ in pairs], "epsilon": [float(epsilon) for _, epsilon in pairs]}
-    return pd.DataFrame(keys | {"seconds": times.min(axis=0)})
+    return _frame(pairs, seconds=times.min(axis=0))
+
+
+@dataclass
+class Count:
+    """How often something was done.
+
+    Parameters
+    ----------
+    rows : int
+        Records that were clipped and scaled.
+    exponentials : int
+        Records or cells whose logistic loss was taken: one exponential serves the loss and its two derivatives.
+    """
+
+    rows: int = 0
+    exponentials: int = 0
+
+
+@contextmanager
+def counted() -> Iterator[Count]:
+    """Count what is done while the block runs, in this process.
+
+    Examples
+    --------
+    >>> from lib.data.census import census
+    >>> data = census("US", 1000)
+    >>> with counted() as count:
+    ...     table = data.box().table(data.X, data.y)
+    >>> count
+    Count(rows=1000, exponentials=0)
+    """
+    count = Count()
+    scale_block, pointwise = Domain.scale_block, newton_module.pointwise
+
+    def scaled(self: Domain, X: NDArray[Any], y: NDArray[Any], *more: Any) -> None:
+        count.rows += len(y)
+        scale_block(self, X, y, *more)
+
+    def taken(z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        count.exponentials += z.size
+        return pointwise(z)
+
+    with ExitStack() as both:
+        both.enter_context(mock.patch.object(Domain, "scale_block", scaled))
+        both.enter_context(mock.patch.object(newton_module, "pointwise", taken))
+        yield count
+
+
+@checked
+def counts(
+    methods: Sequence[Method | RowMethod],
+    X: ArrayLike,
+    y: ArrayLike,
+    domain: Domain,
+    epsilons: Sequence[float] = (0.8,),
+    *,
+    random_state: RandomState = 0,
+) -> pd.DataFrame:
+    """Return what one fit of all records counts, by method and budget: the first of those that `fit_times` times.
+
+    Solvers of other libraries are not counted.
+
+    Parameters
+    ----------
+    methods, X, y, domain, epsilons, random_state
+        As in `fit_times`.
+
+    Returns
+    -------
+    DataFrame with columns method, epsilon, rows, exponentials
+        As in `Count`.
+
+    Examples
+    --------
+    >>> from lib.data.census import above, census
+    >>> data = above(census("US", 1000), 50_000)
+    >>> counts([newton()], data.X, data.y, data.box(intercept=True))[["rows", "exponentials"]].values.tolist()
+    [[1000, 7000]]
+    """
+    pairs, rows, target, root = _tasks(methods, X, y, domain, epsilons, random_state)
+    found = []
+    for k, (method, epsilon) in enumerate(pairs):
+        with counted() as count:
+            _fit(method, rows, target, domain, epsilon, noise.spawn(root, 0, k))
+        found.append(count)
+    rows_read, exponentials = ([getattr(count, name) for count in found] for name in ("rows", "exponentials"))
+    return _frame(pairs, rows=rows_read, exponentials=exponentials)
+
+
+Task = tuple[Method | RowMethod, float]
+
+
+def _tasks(
+    methods: Sequence[Method | RowMethod],
+    X: ArrayLike,
+    y: ArrayLike,
+    domain: Domain,
+    epsilons: Sequence[float],
+    random_state: RandomState,
+) -> tuple[list[Task], FloatArray, FloatArray, np.random.SeedSequence]:
+    """Return each method with each budget, the checked rows and the seed."""
+    budgets = np.atleast_1d(checks.epsilons(epsilons))
+    check_methods(methods)
+    rows, target = checks.rows(X, y, domain.d, least=2)
+    pairs = [(method, float(epsilon)) for method in methods for epsilon in (budgets if method.private else [np.inf])]
+    return pairs, rows, target, noise.seed_sequence(random_state)
+
+
+def _frame(pairs: list[Task], **columns: Any) -> pd.DataFrame:
+    keys = {"method": [method.name for method, _ in pairs], "epsilon": [epsilon for _, epsilon in pairs]}
+    return pd.DataFrame(keys | columns)
 
 
 def _fit(
@@ -88,12 +201,13 @@ def _fit(
     X: FloatArray,
     y: FloatArray,
     domain: Domain,
-    epsilons: FloatArray,
+    epsilon: float,
     rng: np.random.Generator,
 ) -> FloatArray:
+    budget = np.array([epsilon if method.private else 1.0])
     if isinstance(method, Method):
-        return method.fit(from_gram(moments(X, y, domain), domain, method.loss)[None, None], epsilons, rng)
-    return method.fit(_All(X, y, np.empty((len(y), 0)), domain, np.zeros(len(y), np.int16), ()), epsilons, rng)
+        return method.fit(from_gram(moments(X, y, domain), domain, method.loss)[None, None], budget, rng)
+    return method.fit(_All(X, y, np.empty((len(y), 0)), domain, np.zeros(len(y), np.int16), ()), budget, rng)
 
 
 class _All(Partition):
@@ -195,5 +309,5 @@ def passes(X: ArrayLike, y: ArrayLike, domain: Domain, *, start: ArrayLike | Non
         count += 1
         yield Z, (t > 0).astype(np.float64), np.ones(len(t))
 
-    newton_method(blocks, Z.shape[1], start=start)
+    newton_module.newton(blocks, Z.shape[1], start=start)
     return count

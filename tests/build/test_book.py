@@ -211,6 +211,88 @@ def test_figures(page):
     assert len(names) == len(set(names)), "two figures have the same name"
 
 
+STOPWATCHES = {"process_time", "perf_counter", "monotonic", "fit_times"}
+FILLS = {"append", "extend", "update", "add"}  # methods that put a value into what they belong to
+
+
+def loaded(node):
+    """Return the names that a piece of code reads, and its stopwatches."""
+    found = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
+    return found | STOPWATCHES & {one.attr for one in ast.walk(node) if isinstance(one, ast.Attribute)}
+
+
+def stored(node):
+    """Return the names that a piece of code gives a value; those of a comprehension live in it alone."""
+    within = {
+        id(one) for part in ast.walk(node) if isinstance(part, ast.comprehension) for one in ast.walk(part.target)
+    }
+    names = (one for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
+    return {one.id for one in names if id(one) not in within}
+
+
+def given(node):
+    """Return the names that a piece of code gives a value, whole or in part."""
+    found = stored(node)
+    parts = [one for one in ast.walk(node) if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store)]
+    parts += [one for one in ast.walk(node) if isinstance(one, ast.Attribute) and one.attr in FILLS]
+    for part in parts:
+        while isinstance(part, ast.Subscript | ast.Attribute):
+            part = part.value
+        found |= {part.id} if isinstance(part, ast.Name) else set()
+    return found
+
+
+def steps(statements):
+    """Return statements one by one, in the order in which they run: of a loop its head, then its body."""
+    for statement in statements:
+        if isinstance(statement, ast.For):
+            yield ast.Assign([statement.target], statement.iter, lineno=statement.lineno)
+        if isinstance(statement, ast.For | ast.While | ast.If | ast.With):
+            yield from steps([*statement.body, *getattr(statement, "orelse", [])])
+        else:
+            yield statement
+
+
+def judged_by_the_clock(page_cells):
+    """Return the printed lines of a page that depend on a stopwatch, but for what is drawn in cells tagged timing."""
+    tainted, found = set(STOPWATCHES), []
+    for cell in page_cells:
+        drawn, statements = "timing" in cell.metadata.get("tags", []), ast.parse(cell.source).body
+        for statement in steps(statements):
+            if isinstance(statement, ast.ImportFrom) and statement.module == "timeit":
+                tainted |= {one.asname or one.name for one in statement.names}
+            elif not loaded(statement) & tainted:
+                tainted -= set().union(*map(stored, getattr(statement, "targets", [])))
+            else:
+                shown = {"print", "claims", "report"} & loaded(statement) or statement is statements[-1]
+                if isinstance(statement, ast.Expr) and shown and not drawn:
+                    found.append(ast.unparse(statement))
+                tainted |= given(statement)
+    return found
+
+
+@every_page
+def test_no_printed_line_depends_on_the_clock(page):
+    assert not judged_by_the_clock(cells(page))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "start = time.process_time()\nprint(time.process_time() - start > 1)",
+        "frame = timing.fit_times([fm], X, y, box)\nratio = frame['seconds'][1]\nclaims.check('A', fast=ratio > 1)",
+        "from timeit import repeat\nwork = []\nwork.append(min(repeat(run)))\nreport.table(work)",
+        "start = [perf_counter()]\nfor one in start:\n    print(one)",
+        "from timeit import timeit as watch\nseconds = {}\nseconds['a'] = watch(run)\nseconds",
+    ],
+)
+def test_the_clock_is_noticed(source):
+    cell = nbformat.v4.new_code_cell(source)
+    assert judged_by_the_clock([cell])
+    first, *rest = source.split("\n")
+    assert judged_by_the_clock([nbformat.v4.new_code_cell(first), nbformat.v4.new_code_cell("\n".join(rest))])
+
+
 @every_page
 def test_exercises_have_solutions(page):
     exercises = re.findall(r"\{exercise(?:-start)?\}.*\n:label: *([\w-]+)", text(page))

@@ -19,6 +19,11 @@ CASES = {
         ("methods is of type Method: give list or tuple", lambda: timing.fit_times(PLAIN[0], X, Y, BOX)),
         ("an entry of methods is of type str: give", lambda: timing.fit_times(["plain"], X, Y, BOX)),
     ],
+    "timing.counts": [
+        ("epsilon is 0", lambda: timing.counts(PLAIN, X, Y, BOX, [0.0])),
+        ("X has 2 columns.*pass", lambda: timing.counts(PLAIN, np.hstack([X, X]), Y, BOX)),
+        ("methods is of type Method: give list or tuple", lambda: timing.counts(PLAIN[0], X, Y, BOX)),
+    ],
     "timing.scikit_learn": [("solver is 'sag': choose", lambda: timing.scikit_learn("sag"))],
     "timing.passes": [
         ("one of the two labels", lambda: timing.passes(X, Y / 2, BOX)),
@@ -26,4 +31,9 @@ CASES = {
     ],
 }
 
-EXEMPT = {"timing.newton": "a name", "timing.orthogonal": "a name"}
+EXEMPT = {
+    "timing.counted": "no arguments",
+    "timing.Count": "filled by counted",
+    "timing.newton": "a name",
+    "timing.orthogonal": "a name",
+}

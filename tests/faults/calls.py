@@ -779,6 +779,7 @@ def library():
     yield contest.with_delta, {"box": constant, "n": 40, "delta": 1e-6}
     yield contest.exactly, {"law": lambda: laws.functional(constant(), 0.5), "domain": constant}
     yield timing.fit_times, {**{k: SWEEP[k] for k in ("methods", "X", "y", "domain")}, "runs": 1}
+    yield timing.counts, {k: SWEEP[k] for k in ("methods", "X", "y", "domain")}
     yield timing.scikit_learn, {"solver": "lbfgs"}
     yield timing.newton, {}
     yield timing.orthogonal, {}

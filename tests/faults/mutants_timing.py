@@ -19,4 +19,16 @@ MUTANTS = {
         "count = 1",
         "test_zhang_time.py -k passes",
     ),
+    "exponentials counted by call": (
+        "lib.papers.timing.counted.taken",
+        "count.exponentials += z.size",
+        "count.exponentials += 1",
+        "test_timing.py -k counting",
+    ),
+    "rows counted by call": (
+        "lib.papers.timing.counted.scaled",
+        "count.rows += len(y)",
+        "count.rows += 1",
+        "test_timing.py -k counts",
+    ),
 }

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from dpreg.pipeline import logistic
+from dpreg.pipeline.domain import Domain
 from dpreg.pipeline.objective import logistic as stand_in
 from dpreg.sweeps import row_methods
 from dpreg.sweeps.methods import Method, RowMethod
@@ -32,6 +33,34 @@ def test_times_are_of_the_fit_alone_and_the_shortest_counts(monkeypatch):
     assert [epsilons for _, epsilons, _ in seen] == [[1.0], [0.5]] * 2
     assert all(batch == (1, 1) for batch, *_ in seen)
     assert len({draw for *_, draw in seen}) == 4
+
+
+def test_counts_are_of_one_fit_each():
+    methods = [timing.newton("all"), row_methods.dpme(labels=True)]
+    found = timing.counts(methods, FIVE.X, FIVE.y, FIVE_BOX, [0.5, 1.0])
+    assert found["method"].tolist() == ["all", "DPME", "DPME"]
+    assert found["epsilon"].tolist() == [np.inf, 0.5, 1.0]
+    assert found["exponentials"][0] == FIVE.n * timing.passes(FIVE.X, FIVE.y, FIVE_BOX)
+    assert found["rows"].tolist() == [FIVE.n, 0, 0]
+    alone = timing.counts(methods[:1], FIVE.X, FIVE.y, FIVE_BOX)
+    assert alone.equals(found[:1])
+
+
+def test_counting_ends_with_the_block_and_leaves_results_alone():
+    Z, t = FIVE_BOX.scale(FIVE.X, FIVE.y)
+    plain, original = logistic.fit(Z, (t > 0).astype(float)), Domain.scale_block
+    with timing.counted() as count:
+        seen = logistic.fit(Z, (t > 0).astype(float))
+    assert count == timing.Count(rows=0, exponentials=FIVE.n * timing.passes(FIVE.X, FIVE.y, FIVE_BOX))
+    np.testing.assert_array_equal(seen, plain)
+    before = count.exponentials
+    logistic.fit(Z, (t > 0).astype(float))
+    FIVE_BOX.scale(FIVE.X, FIVE.y)
+    assert (count.rows, count.exponentials) == (0, before)
+    with pytest.raises(ZeroDivisionError), timing.counted():
+        _ = 1 / 0
+    FIVE_BOX.scale(FIVE.X, FIVE.y)
+    assert Domain.scale_block is original
 
 
 def test_row_methods_are_given_all_records():
