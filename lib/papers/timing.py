@@ -95,6 +95,11 @@ class Count:
         Records that were clipped and scaled.
     exponentials : int
         Records or cells whose logistic loss was taken: one exponential serves the loss and its two derivatives.
+
+    Examples
+    --------
+    >>> Count().rows
+    0
     """
 
     rows: int = 0
@@ -103,7 +108,7 @@ class Count:
 
 @contextmanager
 def counted() -> Iterator[Count]:
-    """Count what is done while the block runs, in this process.
+    """Return a context that counts what this process does within it.
 
     Examples
     --------

@@ -9,9 +9,7 @@ import pytest
 import yaml
 
 from dpreg.estimators import command
-from dpreg.estimators.plan import compare, epsilon_for, expected_error, stand_in
 from dpreg.estimators.private import PrivateLinearRegression
-from dpreg.pipeline.domain import Box
 
 RNG = np.random.default_rng(0)
 PEOPLE = pd.DataFrame({"age": RNG.uniform(18, 90, 300), "hours": RNG.uniform(0, 80, 300), "note": "x"})
@@ -75,6 +73,15 @@ def test_noise_fit_for_publishing(fit):
     assert "last bits" not in said.out
 
 
+def test_a_delta_buys_gaussian_noise(fit, tmp_path):
+    code, said = fit("--delta", "1e-6", "--json", str(tmp_path / "model.json"), epsilon=1e9)
+    assert code == 0
+    assert "1e-06" in said.out
+    kept = json.loads((tmp_path / "model.json").read_text())
+    assert sum(spend["delta"] for spend in kept["spends"]) == pytest.approx(1e-6)
+    assert kept["coefficients"]["age"] == pytest.approx(500, rel=0.05)
+
+
 def test_two_fits_have_two_noises(fit):
     assert fit()[1].out != fit()[1].out
 
@@ -134,86 +141,6 @@ def test_files_that_cannot_be_read(fit, tmp_path, capsys):
 def test_help_tells_all(capsys):
     with pytest.raises(SystemExit) as caught:
         command.main(["fit", "--help"])
-    assert caught.value.code == 0
-    assert "exit code: 0" in capsys.readouterr().out
-
-
-@pytest.fixture
-def ahead(tmp_path, capsys):
-    """Write a file of bounds, run the plan, and return its exit code and what it printed."""
-
-    def run(*options, bounds=BOUNDS, target="income", n="5000"):
-        (tmp_path / "bounds.json").write_text(json.dumps(bounds))
-        arguments = ["--bounds", str(tmp_path / "bounds.json"), "--target", target, "--n", n]
-        try:
-            code = command.main(["plan", *arguments, *options])
-        except SystemExit as error:
-            code = error.code
-        return code, capsys.readouterr()
-
-    return run
-
-
-PUBLIC = Box([0.0, 18.0], [80.0, 90.0], (0.0, 200_000.0), intercept=True)
-
-
-def test_plan_prints_the_forecast(ahead):
-    code, said = ahead("--epsilon", "0.02", "1")
-    assert code == 0
-    lines = said.out.splitlines()
-    assert [line.split()[:2] for line in lines[1:3]] == [["epsilon", "0.02"], ["epsilon", "1"]]
-    found = expected_error(PUBLIC, 5000, 1.0)
-    numbers = [float(word) for word in lines[2].split()[2:]]
-    wanted = [found.private, found.excess, found.standard_error, found.first_order, found.shift * 100_000]
-    assert numbers == pytest.approx(wanted, rel=0.2)  # printed with one digit or more
-    assert lines[1].split()[5].endswith("*")  # the first order has no say there
-    assert lines[3] == "without privacy the error is 0.500"
-
-
-def test_plan_takes_guesses_and_neighbours(ahead):
-    _, said = ahead(
-        *["--epsilon", "1", "--explained", "0.8", "--mean", "50000", "--filled", "0.5", "--neighbours", "add_remove"]
-    )
-    found = expected_error(PUBLIC, 5000, 1.0, stand_in(PUBLIC, 0.8, -0.5, 0.5), neighbours="add_remove")
-    assert float(said.out.splitlines()[1].split()[3]) == pytest.approx(found.excess, rel=0.01)
-    assert "the error is 0.200" in said.out
-
-
-def test_plan_finds_epsilon_and_compares(ahead):
-    code, said = ahead("--for-error", "0.05")
-    assert code == 0
-    assert float(said.out.split()[-2]) == pytest.approx(epsilon_for(0.05, PUBLIC, 5000), rel=0.01)
-    code, said = ahead("--epsilon", "1", "--compare")
-    assert code == 0
-    for name in compare(PUBLIC, 5000, 1.0, repeats=2):
-        assert name in said.out
-
-
-@pytest.mark.parametrize(
-    ("options", "settings", "message"),
-    [
-        ((), {}, "there is no --epsilon"),
-        (("--compare", "--for-error", "1"), {}, "there is no --epsilon"),
-        (("--epsilon", "0"), {}, "epsilon is 0"),
-        (("--epsilon", "1"), {"n": "1"}, "n is 1: give"),
-        (("--epsilon", "1"), {"n": "many"}, "invalid int value"),
-        (("--epsilon", "1"), {"target": "other"}, "must have bounds of other"),
-        (("--epsilon", "1"), {"bounds": {"income": [0, 1]}}, "and of a predictor"),
-        (("--epsilon", "1", "--mean", "-5"), {}, "mean is -1.00005: give"),
-        (("--epsilon", "1", "--explained", "1"), {}, "explained is 1"),
-        (("--for-error", "1e-40"), {}, "no epsilon up to"),
-    ],
-)
-def test_bad_plans_exit_with_two_and_say_why(ahead, options, settings, message):
-    code, said = ahead(*options, **settings)
-    assert code == 2
-    assert re.search(message, said.err), said.err
-    assert "Traceback" not in said.err
-
-
-def test_help_of_a_plan(capsys):
-    with pytest.raises(SystemExit) as caught:
-        command.main(["plan", "--help"])
     assert caught.value.code == 0
     assert "exit code: 0" in capsys.readouterr().out
 

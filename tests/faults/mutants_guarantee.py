@@ -31,4 +31,22 @@ MUTANTS = {
         '"neighbours": "replace"',
         "test_command.py -k neighbours",
     ),
+    "command: another delta": (
+        "dpreg.estimators.command._model",
+        '"delta": given.delta',
+        '"delta": 2 * given.delta',
+        "test_command.py -k delta",
+    ),
+    "command: labels read as numbers": (
+        "dpreg.estimators.files.records",
+        "{target: str} if text else None",
+        "None",
+        "test_command.py -k labels",
+    ),
+    "command: what is wrong with a file is shown": (
+        "dpreg.estimators.files.records",
+        "({type(error).__name__})",
+        "({error})",
+        "test_files.py -k table",
+    ),
 }

@@ -70,9 +70,21 @@ MUTANTS = {
         "test_plan.py -k same_records",
     ),
     "plan: mean of the target in scaled units": (
-        "dpreg.estimators.command._plan",
-        "(given.mean - middle) / domain.half_width",
-        "given.mean - middle",
-        "test_command.py -k 'plan'",
+        "dpreg.estimators.command_plan._moments",
+        "mean / domain.half_width",
+        "mean",
+        "test_command_plan.py -k 'plan'",
+    ),
+    "plan: public records on the corner": (
+        "dpreg.estimators.command_plan._moments",
+        "moments(X, y, domain.centred)",
+        "moments(X + 1, y, domain.centred)",
+        "test_command_plan.py -k 'public'",
+    ),
+    "plan: delta dropped": (
+        "dpreg.estimators.command_plan.tables",
+        '"delta": given.delta',
+        '"delta": 1e-3',
+        "test_command_plan.py -k 'plan'",
     ),
 }
