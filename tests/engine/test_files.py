@@ -40,10 +40,10 @@ def test_records_keep_the_order_of_the_bounds_and_labels_their_text(tmp_path):
 
 
 def test_a_file_that_is_no_table_is_refused_without_its_words(tmp_path):
-    (tmp_path / "p.csv").write_text('age,income\n30,"secret\n')
+    (tmp_path / "p.csv").write_bytes(b"age,income\n30,\xfe\n")
     with pytest.raises(InputError, match="cannot be read") as caught:
         files.records(tmp_path / "p.csv", ["age"], "income")
-    assert "secret" not in str(caught.value)
+    assert "0xfe" not in str(caught.value)
 
 
 def test_the_box_has_names_and_an_intercept():
