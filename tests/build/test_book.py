@@ -216,8 +216,10 @@ FILLS = {"append", "extend", "update", "add"}  # methods that put a value into w
 
 
 def loaded(node):
-    """Return the names that a piece of code reads, and its stopwatches."""
+    """Return the names that a piece of code reads, and its stopwatches; those of a comprehension are its own."""
     found = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
+    inner = (part.target for part in ast.walk(node) if isinstance(part, ast.comprehension))
+    found -= {one.id for target in inner for one in ast.walk(target) if isinstance(one, ast.Name)}
     return found | STOPWATCHES & {one.attr for one in ast.walk(node) if isinstance(one, ast.Attribute)}
 
 
