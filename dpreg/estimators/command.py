@@ -130,7 +130,11 @@ def _parser() -> argparse.ArgumentParser:
     add("--labels", metavar="A,B", help="the two labels of the target, for a logistic regression")
     add("--penalty", type=float, default=0.0, help="ridge, in scaled units (default: 0)")
     add("--neighbours", choices=("replace", "add_remove"), default="replace", help="(default: replace)")
-    add("--publish", action="store_true", help="Laplace noise from OpenDP, fit for publishing")
+    add(
+        "--publish",
+        action="store_true",
+        help="noise from OpenDP, fit for publishing: Laplace, or Gaussian with --delta",
+    )
     add("--json", type=Path, metavar="FILE", help="write model and statement to a file")
     add("--explain", action="store_true", help="say why records were refused, which may show some of them")
     command_plan.add_to(parts)
@@ -148,10 +152,10 @@ def _model(given: argparse.Namespace) -> tuple[Any, list[str]]:
     domain = files.box(ends, response)
     checks.budget(given.epsilon)
     options: dict[str, Any] = {"mechanism": "laplace", "sampler": "opendp"} if given.publish else {}
-    if given.delta:
-        if given.labels or given.publish:
-            raise InputError("--delta is for linear regression with simulated noise: leave out --labels and --publish")
-        options = {"mechanism": "gaussian", "delta": given.delta}
+    if given.delta and given.labels:
+        raise InputError("--delta is for linear regression: leave it out, or --labels")
+    if checks.chance(given.delta, "delta", zero=True):
+        options |= {"mechanism": "gaussian", "delta": given.delta}
     options |= {"penalty": Penalty(given.penalty), "neighbours": given.neighbours}
     if not given.labels:
         return PrivateLinearRegression(domain, given.epsilon, **options), list(ends)

@@ -134,7 +134,8 @@ class PrivateLinearRegression(RegressorMixin, _Private):  # type: ignore[misc]  
         `None` for a real release. A seed is for study, and the ledger says so: every fit draws the same noise, and the
         model keeps the seed, with which anybody can take the noise off again.
     sampler : {"numpy", "opendp"}
-        `opendp` for what is to be published (see `release.release`); the Wishart difference has no such sampler.
+        `opendp` for what is to be published (see `release.release`): with `laplace`, `gaussian` or a function. The
+        Wishart difference has no such sampler.
     delta : float
         Zero is pure privacy. `gaussian` needs one: the chance that no epsilon covers, such as 1e-6, well below one over
         the number of records.

@@ -6,6 +6,7 @@ So a model of few records at a small epsilon is about as good as the private mea
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -21,7 +22,7 @@ from dpreg.mechanisms.wishart import WishartDifference, difference
 from dpreg.pipeline.domain import Domain
 from dpreg.pipeline.laws import Law
 from dpreg.pipeline.ledger import Spend
-from dpreg.pipeline.objective import SQUARED, Loss, Quadratic
+from dpreg.pipeline.objective import SQUARED, Loss, Quadratic, on_lattice
 
 ENOUGH = 80.0  # n times the epsilon after which the mean needs no more of it
 MOST = 0.97  # of epsilon for the mean
@@ -127,6 +128,17 @@ class MeanFirst(Law):
             raise InputError(f"the noise has {self.p} columns and the objective {objective.p}: match them")
         noisy = self.rest.perturb(objective, draws, rng)
         once = objective.v[..., 0] + self.rest.loss.cross * noise.laplace(self.scale_of_sum, noisy.batch, rng)
+        return self._merged(noisy, once)
+
+    def discrete(self, objective: Quadratic) -> Callable[[], Quadratic]:
+        """See `Law`: the discrete twin of both, if `rest` has one."""
+        moments = self.rest.discrete(objective)
+        # every moment gets the noise of the sum, and all but the sum are dropped: so nothing exact comes out of a draw
+        sums = on_lattice("laplace", objective, np.full((self.p + 1, self.p + 1), float(self.scale_of_sum)))
+        return lambda: self._merged(moments(), sums().v[0])
+
+    def _merged(self, noisy: Quadratic, once: FloatArray) -> Quadratic:
+        """Put the weighted mean of both releases of the sum into v."""
         v = noisy.v.copy()
         v[..., 0] += self.share * (once - v[..., 0])
         return Quadratic(noisy.M, v, noisy.c)

@@ -73,6 +73,16 @@ def test_noise_fit_for_publishing(fit):
     assert "last bits" not in said.out
 
 
+def test_gaussian_noise_fit_for_publishing(fit, tmp_path):
+    pytest.importorskip("opendp", reason="opendp is an optional extra: pip install -e '.[publish]'")
+    code, said = fit("--publish", "--delta", "1e-6", "--json", str(tmp_path / "model.json"), epsilon=10)
+    assert code == 0
+    assert "last bits" not in said.out
+    kept = json.loads((tmp_path / "model.json").read_text())["spends"]
+    assert [spend["mechanism"] for spend in kept] == ["Laplace", "Gaussian"]
+    assert all(spend["noise"].startswith("OpenDP") for spend in kept)
+
+
 def test_a_delta_buys_gaussian_noise(fit, tmp_path):
     code, said = fit("--delta", "1e-6", "--json", str(tmp_path / "model.json"), epsilon=1e9)
     assert code == 0
@@ -118,6 +128,8 @@ def test_refused_records_show_nothing_but_on_request(fit):
         (("--json", "nowhere/model.json"), {}, "a folder that exists"),
         (("--penalty", "-1"), {}, "lam is -1"),
         (("--neighbours", "near"), {}, "invalid choice"),
+        (("--delta", "2"), {}, "delta is 2"),
+        (("--delta", "1e-6", "--labels", "no,yes"), {"target": "rich", "bounds": TWO}, "--delta is for linear"),
     ],
 )
 def test_bad_use_exits_with_two_and_says_why(fit, options, settings, message):

@@ -344,3 +344,37 @@ def test_with_a_delta_few_records_are_predicted_about_as_well_as_by_their_privat
 
     assert error(law) < 1.05 * mean
     assert error(for_delta(where, epsilon, 1e-6)) > 1.2 * mean
+
+
+@pytest.mark.thorough
+def test_the_discrete_twin_has_the_variances_of_the_simulated_noise():
+    """Sample variances over draws: within five standard errors, that of a normal variable's being the least of both."""
+    pytest.importorskip("opendp", reason="opendp is an optional extra: pip install -e '.[publish]'")
+    box, size = Box([-1.0], [1.0], (-1.0, 1.0), intercept=True), 1500
+    f = linear([[0.5], [-0.25], [1.0]], [0.5, 0.25, -1.0], box, bits=12)
+    law = mean_first(box, 1.0, 200, delta=1e-5)
+    draw = law.discrete(f)
+    drawn = [draw() for _ in range(size)]
+    twin = perturb(f, law, 1, draws=(size,))
+    for name, place, kurtosis in (("v", (0,), 6), ("v", (1,), 3), ("M", (0, 1), 3), ("M", (1, 1), 3)):
+        found = np.array([getattr(one, name)[place] for one in drawn])
+        simulated = getattr(twin, name)[(..., *place)]
+        error = math.sqrt((kurtosis - 1) / size)
+        assert found.var() / simulated.var() == pytest.approx(1, abs=5 * math.sqrt(2) * error), (name, place)
+        assert abs(found.mean() - getattr(f, name)[place]) < 5 * found.std() / math.sqrt(size), (name, place)
+    assert {float(one.M[0, 0]) for one in drawn} == {3.0}  # the public number of records
+    both = np.array([one.v[0] for one in drawn])
+    assert both.var() < 0.9 * np.array([one.v[0] for one in perturb_rest(f, law, size)]).var()
+
+
+def perturb_rest(f, law, size):
+    """Draws of the moments' noise alone, without the first look at the sum."""
+    noisy = perturb(f, law.rest, 2, draws=(size,))
+    return [Quadratic(noisy.M[k], noisy.v[k], noisy.c[k]) for k in range(size)]
+
+
+def test_without_a_twin_of_its_moments_there_is_none():
+    box = Box([-1.0], [1.0], (-1.0, 1.0), intercept=True)
+    f = linear([[0.5], [-0.25]], [0.5, 0.25], box, bits=12)
+    with pytest.raises(InputError, match="no sampler of Wishart"):
+        mean_first(box, 1.0, 200).discrete(f)

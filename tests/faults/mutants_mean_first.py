@@ -31,6 +31,18 @@ MUTANTS = {
         "return self.rest.spends(domain, neighbours, loss)",
         "test_mean_first.py -k ledger",
     ),
+    "mean first: the discrete twin of the sum is half as noisy": (
+        "dpreg.mechanisms.mean_first.MeanFirst.discrete",
+        "float(self.scale_of_sum))",
+        "float(self.scale_of_sum) / 4)",
+        "test_mean_first.py -k twin_has",
+    ),
+    "mean first: the discrete twin leaves the first look at the sum out": (
+        "dpreg.mechanisms.mean_first.MeanFirst.discrete",
+        "self._merged(moments(), sums().v[0])",
+        "moments()",
+        "test_mean_first.py -k twin_has",
+    ),
     "mean first: half the noise on the sum": (
         "dpreg.mechanisms.mean_first.MeanFirst.perturb",
         "noise.laplace(self.scale_of_sum,",
@@ -38,7 +50,7 @@ MUTANTS = {
         "test_mean_first.py -k variance",
     ),
     "mean first: the second look at the sum forgotten": (
-        "dpreg.mechanisms.mean_first.MeanFirst.perturb",
+        "dpreg.mechanisms.mean_first.MeanFirst._merged",
         "v[..., 0] += self.share *",
         "v[..., 0] += 1.0 *",
         "test_mean_first.py -k variance",
