@@ -566,6 +566,9 @@ def mechanisms():
     yield mean_first.MeanFirst.spends, {"self": both, "domain": constant}
     yield mean_first.MeanFirst.constant, {"self": both, "noisy": here}
     yield mean_first.MeanFirst.perturb, {"self": both, **drawn, "objective": here}
+    twin = partial(mean_first.mean_first, constant(), 0.5, 40, delta=1e-6)
+    lattice_here = partial(objective.linear, rows(), y(), constant(), bits=4)
+    yield mean_first.MeanFirst.discrete, {"self": twin, "objective": lattice_here}
     yield mean_first.mean_first, {"domain": constant, "epsilon": 0.5, "n": 40}
     yield mean_first.blind_spot, {"law": plain, "chance": 0.25}
     yield gaussian.Gaussian, {"weights": lambda: np.ones(3), "spread": 1.0}
@@ -886,6 +889,8 @@ EXEMPT = (
             "dpreg.mechanisms.histogram.NoisyGrid",
             "dpreg.mechanisms.histogram.Part",
             "dpreg.sweeps.scores.Fit",
+            "lib.papers.timing.Count",
+            "lib.papers.timing.counted",
         ),
         "what a function returns",
     )
