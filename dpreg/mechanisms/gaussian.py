@@ -106,7 +106,7 @@ class Gaussian(MomentNoise):
 
     def discrete(self, objective: Quadratic) -> Callable[[], Quadratic]:
         """See `Law`: discrete Gaussian noise of the same scales."""
-        return on_lattice("gaussian", objective, self.spread * self.deviations)
+        return on_lattice("gaussian", objective, self.spread[..., None, None] * self.deviations)
 
     def _drawn(self, batch: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
         m = self.p + 1

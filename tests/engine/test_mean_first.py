@@ -378,3 +378,12 @@ def test_without_a_twin_of_its_moments_there_is_none():
     f = linear([[0.5], [-0.25]], [0.5, 0.25], box, bits=12)
     with pytest.raises(InputError, match="no sampler of Wishart"):
         mean_first(box, 1.0, 200).discrete(f)
+
+
+def test_a_stack_has_no_discrete_twin():
+    box = Box([-1.0], [1.0], (-1.0, 1.0), intercept=True)
+    f = linear([[0.5], [-0.25]], [0.5, 0.25], box, bits=12)
+    law = mean_first(box, [1.0, 2.0], 200, delta=1e-6)
+    for one in (law, law.rest):
+        with pytest.raises(InputError, match=r"scales have shape \(2, 3, 3\)"):
+            one.discrete(f)
