@@ -395,8 +395,6 @@ def certify(law: Law, domain: Domain, neighbours: Neighbours = "replace", loss: 
     >>> certify(functional(box, 1.0, sensitivity="printed", convention="monomial"), box)
     0.5
     """
-    if not isinstance(law, Law):
-        raise InputError(f"scales is a {type(law).__name__}: give a law of noise, such as functional(domain, epsilon)")
     checks.instance(domain, (Box, Ball), "domain")
     if law.p != domain.p:
         raise InputError(f"the noise has {law.p} columns and the domain {domain.p}: match them")

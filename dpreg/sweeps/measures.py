@@ -64,10 +64,6 @@ def measured(
     budgets = np.atleast_1d(checks.epsilons(epsilons))
     checks.instance(protocol, (CrossValidation, Holdout), "protocol")
     check_methods(methods)
-    if not callable(measure):
-        raise InputError(
-            f"measure is {measure!r}: give a function of (partition, theta, rng), such as measures.roc(rates)"
-        )
     rows, target = checks.rows(X, y, domain.d, least=2)
     root, table = noise.seed_sequence(random_state), domain.table(rows, target)
     records, total = (rows, target, table, domain), splits.totals(table, protocol)

@@ -307,8 +307,6 @@ def row_method(name: str, plan: Plan | Callable[[float], Plan]) -> RowMethod:
     True
     """
     fixed = isinstance(plan, Plan)
-    if not (fixed or callable(plan)):
-        raise InputError(f"plan is {plan!r}: give a plan, or a function from a budget to one")
 
     def fit(partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
         plans = [plan] if isinstance(plan, Plan) else [plan(float(budget)) for budget in epsilons]

@@ -98,7 +98,7 @@ def test_each_layer_says_its_name():
     assert not report.refuted
 
 
-@pytest.mark.audit
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_the_engine_is_sound(name):
     assert not audit(name, quick=True, random_state=1).refuted

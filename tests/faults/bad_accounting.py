@@ -10,6 +10,7 @@ COST = MeanCDP(0.1, 0.2)
 
 CASES = {
     "accounting.advanced": [
+        ("exceeds every float", lambda: accounting.advanced(1e301, 2, 0.1)),
         ("epsilon is -1: give", lambda: accounting.advanced(-1.0, 2, 0.1)),
         ("epsilon is inf: give", lambda: accounting.advanced(INF, 2, 0.1)),
         ("k is 0: give", lambda: accounting.advanced(1.0, 0, 0.1)),
@@ -24,6 +25,7 @@ CASES = {
         ("delta is -0.1: give", lambda: accounting.advanced_share(1.0, 2, -0.1)),
     ],
     "accounting.optimal": [
+        ("numbers of lies are likely", lambda: accounting.optimal(1e-3, 10**15, 0.1)),
         ("epsilon is 'a': give", lambda: accounting.optimal("a", 2, 0.1)),
         ("k is True: give", lambda: accounting.optimal(1.0, True, 0.1)),
         ("delta is 2: give", lambda: accounting.optimal(1.0, 2, 2.0)),

@@ -97,6 +97,7 @@ CASES = {
         ("size is 0: give", lambda: filter_priority.priority([1.0], 0)),
     ],
     "filter_priority.filter_priority": [
+        ("which no count reaches", lambda: filter_priority.filter_priority(H, 1.0, 3, 1, level=2**62 + 2**61)),
         ("histogram is of type Grid: give", lambda: filter_priority.filter_priority(GRID, 1.0, 2)),
         ("epsilon is -1: give", lambda: filter_priority.filter_priority(H, -1.0, 2)),
         ("epsilon is 1e-300, .* its noise: give", lambda: filter_priority.filter_priority(H, 1e-300, 2)),

@@ -146,12 +146,14 @@ CASES = {
         ("noise_deviation is 0: give", lambda: irls.simulated(10, noise_deviation=0.0)),
     ],
     "chi_square.delta": [
+        ("give at most", lambda: chi_square.delta(1.0, 1e300, 1.0)),
         ("epsilon is -1: give", lambda: chi_square.delta(-1.0, 3, 1.0)),
         ("epsilon is inf", lambda: chi_square.delta(math.inf, 3, 1.0)),
         ("freedom is 1: give", lambda: chi_square.delta(1.0, 1, 1.0)),
         ("shift is 0: give", lambda: chi_square.delta(1.0, 3, 0.0)),
     ],
     "chi_square.largest_shift": [
+        ("give at most", lambda: chi_square.largest_shift(1.0, 1e-6, 1e300)),
         ("epsilon is 0: give", lambda: chi_square.largest_shift(0.0, 1e-5, 3)),
         ("delta is 1: give", lambda: chi_square.largest_shift(1.0, 1.0, 3)),
         ("freedom is 1: give", lambda: chi_square.largest_shift(1.0, 1e-5, 1)),

@@ -77,6 +77,7 @@ CASES = {
         ("y holds 2: give labels", lambda: logistic.loss_at([1.0], Z, [0, 1, 2])),
     ],
     "logistic.misclassified": [
+        ("theta has shape", lambda: logistic.misclassified(np.ones((1, 3)), np.ones((4, 2)), np.ones(4))),
         (r"theta has shape \(2,\): give 1", lambda: logistic.misclassified([1.0, 2.0], Z, Y)),
         ("y holds 2: give labels", lambda: logistic.misclassified([1.0], Z, [0, 1, 2])),
     ],

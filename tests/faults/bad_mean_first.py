@@ -13,6 +13,7 @@ SECRET = wishart.difference(BOX, 1.0, neighbours="add_remove")
 STACK = mean_first.mean_first(BOX, [1.0, 2.0], 9)
 LAW = mean_first.mean_first(BOX, 1.0, 9)
 NORMAL = mean_first.mean_first(BOX, 1.0, 9, delta=1e-6)
+ROUNDED = objective.linear([[0.5, 0.5]], [0.5], BOX)
 
 
 def law(epsilon=1.0, n=9, domain=BOX, **more):
@@ -31,6 +32,7 @@ CASES = {
         ("factor holds a number that is not above zero", lambda: LAW.times(0.0)),
         ("factor holds nan", lambda: LAW.times(math.nan)),
     ],
+    "mean_first.MeanFirst.discrete": [("on no lattice: build it with bits", lambda: NORMAL.discrete(ROUNDED))],
     "mean_first.MeanFirst.certify": [
         ("stacked with shape", lambda: STACK.certify(BOX)),
         ("another loss", lambda: LAW.certify(BOX, loss=objective.TAYLOR)),

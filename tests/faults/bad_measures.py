@@ -25,6 +25,7 @@ def measured(**changes):
 
 CASES = {
     "measures.measured": [
+        ("measure is of type int: give a function", measured(measure=3)),
         ("X has 20 records and y has 19", measured(y=Y[:-1])),
         ("epsilon is 0: give", measured(epsilons=[0.0])),
         ("domain is of type int: give Domain", measured(domain=3)),

@@ -18,6 +18,7 @@ CASES = {
         ("random_state is -1: give", lambda: noise.geometric(0.5, (2,), -1)),
     ],
     "noise.wishart": [
+        ("degrees is 1e\\+301: give at most", lambda: noise.wishart(1, 1e301)),
         ("p is 0: give", lambda: noise.wishart(0, 4)),
         ("degrees is 2: give more than p - 1 = 2", lambda: noise.wishart(3, 2)),
         ("degrees is inf", lambda: noise.wishart(3, math.inf)),

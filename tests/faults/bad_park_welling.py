@@ -58,6 +58,7 @@ CASES = {
         ("variance is 0: give", lambda: park_welling.predicted(irls.exact(BALL), 1.0, variance=0.0)),
     ],
     "park_welling.row_method": [
+        ("plan is of type int: give Plan", lambda: park_welling.row_method("x", 3)),
         ("plan is of type float: give Plan", lambda: park_welling.row_method("a", 0.9)),
     ],
 }

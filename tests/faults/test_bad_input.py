@@ -393,6 +393,7 @@ CASES = {
         ("convention is None: choose", lambda: laws.functional(BOX, 1.0, convention=None)),
     ],
     "laws.certify": [
+        ("law is of type int: give Law", lambda: laws.certify(3, BOX)),
         ("law is of type float: give Law", lambda: laws.certify(1.0, BOX)),
         ("columns and the domain 3: match", lambda: laws.certify(UNIT, CONSTANT)),
         ("domain is of type NoneType", lambda: laws.certify(UNIT, None)),
@@ -602,6 +603,7 @@ CASES = {
         ("keys is -1: give", lambda: methods.method_generator(np.random.SeedSequence(0), -1, PLAIN)),
     ],
     "experiment.summarise": [
+        ("by is empty", lambda: experiment.summarise(FRAME, by=())),
         (r"the band is \(0.8, 0.2\): give", lambda: experiment.summarise(FRAME, 0.8, 0.2)),
         (r"the band is \(-1, 0.2\)", lambda: experiment.summarise(FRAME, -1, 0.2)),
         ("low is nan: give", lambda: experiment.summarise(FRAME, NAN, 0.2)),
@@ -624,8 +626,12 @@ CASES = {
         ("61 rows and 1 columns: give at most 60", lambda: report.table(pd.DataFrame({"a": range(61)}))),
         ("value is None", lambda: report.table(pd.DataFrame({"a": [1], "b": [None]}))),
     ],
-    "report.turned": [("digits is 2.5", lambda: report.turned(FRAME, "US", 2.5))],
-    "report.pivot": [("choose one metric", lambda: report.pivot(FRAME))],
+    "report.turned": [
+        ("frame has 1 columns", lambda: report.turned(FRAME.iloc[:, :1], "US")),
+        ("digits is 2.5", lambda: report.turned(FRAME, "US", 2.5))],
+    "report.pivot": [
+        ("summary has no rows", lambda: report.pivot(FRAME.assign(median=1.0)[:0])),
+        ("choose one metric", lambda: report.pivot(FRAME))],
     "plot.drawn": [("points is 1: give", lambda: plot.drawn(plot.figure()[1][0], points=1))],
     "plot.numbers": [("points is 1: give", lambda: plot.numbers(plot.figure()[1][0], points=1))],
     "verdicts.settled": [("source is '007': choose", lambda: verdicts.settled("007"))],
