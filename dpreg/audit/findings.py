@@ -149,4 +149,4 @@ class Report:
 
 def _badness(one: Finding) -> tuple[bool, float, float]:
     above = one.found - one.claimed if math.isfinite(one.claimed) else 0.0
-    return one.refuted, above, one.found
+    return one.refuted, float(f"{above:.9f}"), float(f"{one.found:.9g}")  # rounding does not decide about an order

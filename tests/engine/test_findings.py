@@ -50,6 +50,8 @@ def test_tables():
     assert frame.found.tolist() == [1.4, 2.0, 0.83]  # the worst first: furthest above its claim
     assert frame.refuted.tolist() == [True, False, False]
     assert Report((EXACT, ENDLESS), 1, 2.0).to_frame().found.tolist() == [np.inf, 2.0]
+    close = dataclasses.replace(EXACT, found=2.0 * (1 + 1e-15), subject="other")
+    assert Report((EXACT, close), 1, 2.0).to_frame().subject.tolist() == ["fit", "other"]  # as tried: a tie
     page = report._repr_html_()
     assert "<table" in page
     assert "a &lt;record&gt; far out" in page
