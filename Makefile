@@ -51,7 +51,7 @@ lint: env
 test: lint book
 	@command -v chromium || command -v chromium-browser || command -v google-chrome || \
 		echo "There is no Chromium here: the built pages will not be looked at. On Debian: apt-get install chromium"
-	python -m pytest --nbval --kept -rs --cov --cov-fail-under=95 --cov-report=term:skip-covered
+	python -m pytest --nbval --kept -rs --cov --cov-fail-under=99 --cov-report=term:skip-covered
 
 fast: env
 	python -m pytest -m "not thorough and not slow and not browser"
