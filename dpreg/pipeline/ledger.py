@@ -29,7 +29,7 @@ class Spend:
     mechanism : str
     neighbours : {"replace", "add_remove"}
     norm : str
-        In which the sensitivity is measured.
+        In which the sensitivity is measured, such as "L1". Of a pure release, `sensitivity` over `scale` is epsilon.
     sensitivity : float
         Worst change of the released numbers, each weighted by `scale` over its own scale.
     scale : float

@@ -8,6 +8,7 @@ import math
 import re
 from functools import reduce
 from operator import add
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -337,6 +338,11 @@ CHECKED = {
     "eq-irls-difference": (test_cost_of_a_wishart_difference, [(3, "replace")]),
     "eq-regression-soft": (test_soft_threshold, [()]),
 }
+LEFT = {
+    "eq-histograms-bandwidth": "its largest whole number hides what moves it by less than one",
+    "eq-accounting-mean": "its last side is read",
+    "eq-logistic-truncated": "its factor is read",
+}
 # Digits that say when a line holds or over what a maximum goes, that name a part, or that no convention can tell: where
 # d^2 g^2 / T is above one, g is one.
 SPARED = re.compile(
@@ -350,6 +356,11 @@ def edits(text):
     for match in re.finditer(r"\d", text):
         if match.start() not in spared:
             yield text[: match.start()] + str((int(match[0]) + 1) % 10) + text[match.end() :]
+
+
+def test_wrong_numbers_are_tried_in_every_display_that_is_read():
+    read = set(re.findall(r'displayed\("([^"]+)"\)', Path(__file__).read_text(encoding="utf-8")))
+    assert read <= set(CHECKED) | set(LEFT), "add these to CHECKED, or say in LEFT why not"
 
 
 @pytest.mark.thorough

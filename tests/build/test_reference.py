@@ -23,8 +23,8 @@ def test_every_module_stands_in_the_reference_once():
     shown = sorted(module for text in PAGES.values() for module in re.findall(r"automodule:: (\S+)", text))
     rooms = [name for name in MODULES if (ROOT / name.replace(".", "/")).is_dir()]
     wanted = {name for name in MODULES if name not in rooms}
-    assert not wanted - set(shown), "these are in no page of book/reference: add an automodule"
-    assert not set(shown) - wanted, "these no longer exist"
+    assert not (lost := wanted - set(shown)), f"no page of book/reference has {lost}: add an automodule to its room's"
+    assert not (gone := set(shown) - wanted), f"{gone} no longer exist"
     assert len(shown) == len(wanted), "these pages show a module twice"
     assert {page.resolve() for page in PAGES} <= set(chapters.pages())
 

@@ -387,12 +387,6 @@ UNHARMED = {
     "dpreg.limits": "sizes; the fuzz meets each",
     "dpreg.audit.declared": "a table; planted.py has faults that it must find",
     "dpreg.audit.statement": "as declared",
-    "dpreg.audit.quadratic_releases": "as declared",
-    "dpreg.audit.further_releases": "as declared",
-    "dpreg.audit.count_releases": "as declared",
-    "dpreg.audit.hull_releases": "as declared",
-    "dpreg.audit.irls_releases": "as declared",
-    "dpreg.audit.other_releases": "as declared",
     "dpreg.__main__": "one line; it calls the command",
     "dpreg.estimators.nonprivate": "cross-validation by scikit-learn",
     "dpreg.sweeps.experiment": "the sweep; what it calls has them",
@@ -408,7 +402,10 @@ def test_every_module_has_faults():
     files = [file for part in ("dpreg", "lib") for file in sorted((ROOT / part).rglob("*.py"))]
     names = {".".join(file.relative_to(ROOT).with_suffix("").parts) for file in files if file.stem != "__init__"}
     harmed = {name for name in names for place, *_ in MUTANTS.values() if place.startswith(f"{name}.")}
-    assert names - harmed - set(UNHARMED) == set(), "add small faults: tests/faults/mutants_<module>.py"
+    tables = {name for name in names if name.startswith("dpreg.audit.") and name.endswith("_releases")}
+    # what mechanisms state of themselves: planted.py has faults that the audit must find
+    left = names - harmed - set(UNHARMED) - tables
+    assert not left, f"{left} have none: add small faults, in tests/faults/mutants_<module>.py"
     assert harmed & set(UNHARMED) == set(), "these have faults by now"
 
 
