@@ -24,7 +24,7 @@ from dpreg.arguments import checked
 from dpreg.checks import FloatArray
 from dpreg.noise import RandomState
 from dpreg.pipeline import logistic
-from dpreg.pipeline import newton as newton_module
+from dpreg.pipeline import newton as solver
 from dpreg.pipeline.domain import Domain
 from dpreg.pipeline.objective import check_labels, from_gram, moments
 from dpreg.sweeps.methods import Method, RowMethod, check_methods
@@ -120,7 +120,7 @@ def counted() -> Iterator[Count]:
     Count(rows=1000, exponentials=0)
     """
     count = Count()
-    scale_block, pointwise = Domain.scale_block, newton_module.pointwise
+    scale_block, pointwise = Domain.scale_block, solver.pointwise
 
     def scaled(self: Domain, X: NDArray[Any], y: NDArray[Any], *more: Any) -> None:
         count.rows += len(y)
@@ -132,7 +132,7 @@ def counted() -> Iterator[Count]:
 
     with ExitStack() as both:
         both.enter_context(mock.patch.object(Domain, "scale_block", scaled))
-        both.enter_context(mock.patch.object(newton_module, "pointwise", taken))
+        both.enter_context(mock.patch.object(solver, "pointwise", taken))
         yield count
 
 
@@ -307,12 +307,6 @@ def passes(X: ArrayLike, y: ArrayLike, domain: Domain, *, start: ArrayLike | Non
     """
     check_labels(y, domain)
     Z, t = domain.scale(X, y)
-    count = 0
-
-    def blocks() -> Iterator[tuple[FloatArray, FloatArray, FloatArray]]:
-        nonlocal count
-        count += 1
-        yield Z, (t > 0).astype(np.float64), np.ones(len(t))
-
-    newton_module.newton(blocks, Z.shape[1], start=start)
-    return count
+    with counted() as count:
+        logistic.fit(Z, t > 0, start=start)
+    return count.exponentials // len(Z)

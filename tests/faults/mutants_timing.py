@@ -14,9 +14,9 @@ MUTANTS = {
         "test_timing.py -k shortest",
     ),
     "passes not counted": (
-        "lib.papers.timing.passes.blocks",
-        "count += 1",
-        "count = 1",
+        "lib.papers.timing.passes",
+        "// len(Z)",
+        "// (2 * len(Z))",
         "test_zhang_time.py -k passes",
     ),
     "exponentials counted by call": (
