@@ -36,7 +36,7 @@ import psutil
 from tools import chapters
 ours = b"x" * 300_000_000
 {child}
-with chapters.Watch(lambda: [psutil.Process(child.pid)]) as watch:
+with chapters.Watch(lambda: [child.pid]) as watch:
     child.wait()
 print(watch.peak)
 """
