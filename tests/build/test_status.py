@@ -32,7 +32,6 @@ def watched(code):
     child = f"child = subprocess.Popen([sys.executable, '-c', {code!r}])"
     whole = f"""
 import subprocess, sys
-import psutil
 from tools import chapters
 ours = b"x" * 300_000_000
 {child}
