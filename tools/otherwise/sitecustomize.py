@@ -28,30 +28,39 @@ def symmetric(gram):
     return lower + np.swapaxes(np.tril(lower, -1), -1, -2)
 
 
+ORIGINAL = {}  # what is replaced, by name
+
+
+# Workers get a method with what it calls: a function of this module is found there by its name, a local one is not.
+def other_gram(gram, *args, bits=None):
+    """On a lattice sums are exact on every processor, too."""
+    return ORIGINAL["from_gram"](gram if bits else symmetric(gram), *args, bits=bits)
+
+
+def other_eigh(a, *args, **options):
+    """What is off in a value is off by a part of the largest."""
+    values, vectors = ORIGINAL["eigh"](a, *args, **options)
+    size = np.abs(values).max(axis=-1, keepdims=True, initial=0.0)
+    return values + (moved(size + np.abs(values)) - (size + np.abs(values))), moved(vectors)
+
+
+def other_solve(*args):
+    return moved(ORIGINAL["solve"](*args))
+
+
+def alone(self, n_jobs=None, *args, **options):
+    ORIGINAL["parallel"](self, 1, *args, **options)
+
+
 def rounding():
-    import dpreg.pipeline.objective
+    from dpreg.pipeline import objective
 
-    from_gram, eigh, solve = dpreg.pipeline.objective.from_gram, np.linalg.eigh, np.linalg.solve
-
-    def other_eigh(a, *args, **options):
-        values, vectors = eigh(a, *args, **options)
-        size = np.abs(values).max(axis=-1, keepdims=True, initial=0.0)  # what is off is off by a part of the largest
-        return values + (moved(size + np.abs(values)) - (size + np.abs(values))), moved(vectors)
-
-    def other_gram(gram, *args, bits=None):  # on a lattice sums are exact on every processor, too
-        return from_gram(gram if bits else symmetric(gram), *args, bits=bits)
-
-    dpreg.pipeline.objective.from_gram = other_gram
-    np.linalg.eigh = other_eigh
-    np.linalg.solve = lambda *args: moved(solve(*args))
+    ORIGINAL.update(from_gram=objective.from_gram, eigh=np.linalg.eigh, solve=np.linalg.solve)
+    objective.from_gram, np.linalg.eigh, np.linalg.solve = other_gram, other_eigh, other_solve
 
 
 def one_worker():
-    parallel = joblib.Parallel.__init__
-
-    def alone(self, n_jobs=None, *args, **options):
-        parallel(self, 1, *args, **options)
-
+    ORIGINAL["parallel"] = joblib.Parallel.__init__
     joblib.Parallel.__init__ = alone
 
 
