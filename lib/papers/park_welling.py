@@ -21,7 +21,6 @@ from dpreg import checks, limits, noise
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, PrivacyLeakWarning
 from dpreg.mechanisms.irls import Plan, follow, irls, simulated
-from dpreg.mechanisms.irls_moments import moments
 from dpreg.noise import RandomState
 from dpreg.pipeline.domain import Ball
 from dpreg.sweeps.experiment import PATIENCE
@@ -47,7 +46,8 @@ def replicate(
 ) -> pd.DataFrame:
     """Return test errors of every plan on data sets from `irls.simulated`, and of the answer zero.
 
-    The result depends on the seed alone: not on the number of workers, nor on which other plans take part.
+    The result depends on the seed alone: not on the number of workers, nor, but for
+    rounding, on which other plans take part.
 
     Parameters
     ----------
@@ -119,12 +119,9 @@ def _one(
         largest = float(np.abs(y).max())
         domain = Ball(np.zeros(d), float(np.linalg.norm(X, axis=1).max()), (-largest, largest), leaky=True)
     table = domain.table(X[:n], y[:n])  # the same for all plans
-    begun = {cap: moments(table, np.zeros(d), cap) for cap in {plan.cap for plan in plans.values()}}
-    misses = {}
-    for name, plan in plans.items():
-        rng = noise.spawn(root, n, repeat, 1, zlib.crc32(name.encode()))
-        theta = follow(replace(plan, domain=domain), table, rng, begun[plan.cap])[-1]
-        misses[name] = y[n:] - domain.unscale(theta).predict(X[n:])
+    rngs = [noise.spawn(root, n, repeat, 1, zlib.crc32(name.encode())) for name in plans]
+    paths = follow([replace(plan, domain=domain) for plan in plans.values()], table, rngs)
+    misses = {name: y[n:] - domain.unscale(path[-1]).predict(X[n:]) for name, path in zip(plans, paths, strict=True)}
     misses[ZERO] = y[n:]
     return [(name, n, repeat, float((m**2).mean()), float(np.abs(m).mean())) for name, m in misses.items()]
 

@@ -399,6 +399,19 @@ def test_clipped_twin_gives_the_same_release(kind):
     assert (irls.irls(X, y, plan, 5).path == irls.irls(twin, clipped, plan, 5).path).all()
 
 
+def test_plans_go_side_by_side():
+    """Each releases what it would alone, whatever the caps and the iterations of the others."""
+    X, y, ball = irls.simulated(300, d=3, random_state=23)
+    plans = [
+        irls.exact(ball),
+        *(make(ball, 5.0, cap=k + 1.0, iterations=k + 1) for k, make in enumerate(KINDS.values())),
+    ]
+    paths = irls.follow(plans, ball.table(X, y), [np.random.default_rng(k) for k in range(len(plans))])
+    for k, (plan, path) in enumerate(zip(plans, paths, strict=True)):
+        alone = irls.irls(X, y, plan, np.random.default_rng(k)).path
+        np.testing.assert_allclose(path, alone, rtol=1e-9, atol=1e-9)
+
+
 def test_each_iteration_has_fresh_noise():
     plan = irls.gaussian(unit(2), 1.0, iterations=3)
     rng = np.random.default_rng(22)

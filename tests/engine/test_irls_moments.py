@@ -57,6 +57,22 @@ def test_moments_over_several_blocks():
     np.testing.assert_allclose(gram[0, 1:], A, rtol=1e-8)
 
 
+@pytest.mark.parametrize(("m", "d"), [(1, 3), (2, 1), (7, 10), (2, 40)])  # one alone, side by side, too wide for it
+def test_stacked_is_one_after_the_other(m, d):
+    """Over several blocks and an incomplete one; its matrices are symmetric to the bit, as those of one are."""
+    rng = np.random.default_rng(14)
+    table, thetas, caps = (
+        rng.uniform(-1, 1, (2 * irls_moments.SHORT + 3, d + 1)),
+        rng.normal(size=(m, d)),
+        np.arange(1, m + 1),
+    )
+    found = irls_moments.stacked(table, thetas, caps)
+    assert found.shape == (m, d + 1, d + 1)
+    assert (found == found.swapaxes(1, 2)).all()
+    for gram, theta, cap in zip(found, thetas, caps, strict=True):
+        np.testing.assert_allclose(gram, irls_moments.moments(table, theta, cap), rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize("cap", [0.5, 1.0, 10.0])
 def test_loss_is_the_integral_of_the_weighted_residual(cap):
     for r in (-2.0, -1 / cap, -0.05, 0.0, 0.01, 0.7):

@@ -11,7 +11,7 @@ from dpreg.pipeline.domain import Ball, Box
 
 BALL = Ball([0, 0], 1, (-1, 1))
 BOX = Box([-1, -1], [1, 1], (-1, 1))
-TABLE = np.zeros((4, 3))
+TABLE, ZEROS = np.zeros((4, 3)), np.zeros((2, 2))
 X, Y = np.zeros((4, 2)), np.zeros(4)
 NONE = irls_laws.NoNoise()
 PLAN = irls.gaussian(BALL, 1.0)
@@ -56,6 +56,21 @@ CASES = {
         ),
         ("exceed every float: scale", lambda: irls_moments.moments(TABLE + np.array([0, 1e300, 0]), [0.0, 0.0], 1.0)),
         ("cap is -1: give", lambda: irls_moments.moments(TABLE, [0.0, 0.0], -1.0)),
+    ],
+    "irls_moments.stacked": [
+        (r"table has shape \(4, 3\): give 2 columns", lambda: irls_moments.stacked(TABLE, [[0.0]] * 2, [1.0] * 2)),
+        (r"table has shape \(4, 3\): give 2 columns", lambda: irls_moments.stacked(TABLE, [[0.0]], [1.0])),
+        (r"thetas has shape \(2,\): give 2 rows", lambda: irls_moments.stacked(TABLE, [0.0, 0.0], [1.0] * 2)),
+        (r"thetas has shape \(2, 2\): give 3 rows", lambda: irls_moments.stacked(TABLE, ZEROS, [1.0] * 3)),
+        ("thetas holds nan", lambda: irls_moments.stacked(TABLE, [[0.0, math.nan]] * 2, [1.0] * 2)),
+        ("a cap is -1: give", lambda: irls_moments.stacked(TABLE, ZEROS, [1.0, -1.0])),
+        ("cap is -1: give", lambda: irls_moments.stacked(TABLE, ZEROS[:1], [-1.0])),
+        ("caps has shape", lambda: irls_moments.stacked(TABLE, ZEROS, 1.0)),
+        (r"table holds nan \(first at row 0\)", lambda: irls_moments.stacked(TABLE * math.nan, ZEROS, [1.0] * 2)),
+        (
+            "exceed every float: scale",
+            lambda: irls_moments.stacked(TABLE + np.array([0, 1e300, 0]), ZEROS, [1.0] * 2),
+        ),
     ],
     "irls_moments.sensitivities": [
         ("domain is of type Box: give Ball", lambda: irls_moments.sensitivities(BOX, 1.0)),

@@ -537,6 +537,7 @@ def mechanisms():
             yield here[method], {"self": made, **given[method]}
     yield irls_moments.loss, {"residuals": lambda: [1.0, 2.0], "cap": 1.0}
     yield irls_moments.moments, {"table": table, "theta": lambda: np.ones(2), "cap": 1.0}
+    yield irls_moments.stacked, {"table": table, "thetas": lambda: np.ones((3, 2)), "caps": lambda: [1.0, 2.0, 3.0]}
     names = ("first_l1", "first_l2", "triangle", "frobenius", "nuclear", "row")
     yield irls_moments.Sensitivities, dict.fromkeys(names, 1.0)
     yield irls_moments.sensitivities, {"domain": ball, "cap": 1.0}

@@ -13,6 +13,30 @@ MUTANTS = {
         "np.maximum(size, floor / 2, out=size)",
         "test_irls_moments.py -k 'row_by_row or exceeds'",
     ),
+    "all weights capped by the first cap": (
+        "dpreg.mechanisms.irls_moments.stacked",
+        "np.maximum(size, floors, out=size)",
+        "np.maximum(size, floors[0], out=size)",
+        "test_irls_moments.py -k stacked",
+    ),
+    "the last rows of a stack forgotten": (
+        "dpreg.mechanisms.irls_moments.stacked",
+        "for start in range(0, len(rows), SHORT)",
+        "for start in range(0, len(rows) - SHORT, SHORT)",
+        "test_irls_moments.py -k stacked",
+    ),
+    "a plan that has ended holds up the others": (
+        "dpreg.mechanisms.irls.follow",
+        "for k in range(max(plan.iterations for plan in plans)):",
+        "for k in range(min(plan.iterations for plan in plans)):",
+        "test_irls.py -k side_by_side",
+    ),
+    "all plans draw from one generator": (
+        "dpreg.mechanisms.irls.follow",
+        "plan.first.vector(p, rng)",
+        "plan.first.vector(p, rngs[0])",
+        "test_irls.py -k side_by_side",
+    ),
     "nuclear norm of one row only": (
         "dpreg.mechanisms.irls_moments.sensitivities",
         "math.sqrt(2) * row, 2 * row, row)",
