@@ -26,7 +26,7 @@ N, D = 370_000, 13
 
 def repaired(released: release.Release) -> np.ndarray:
     """Return the minimiser after 001's repairs."""
-    lifted = repair.ridge(released.objective, repair.deviations(released.scales))
+    lifted = repair.ridge(released.objective, repair.deviations(released.law))
     return solve.minimise(repair.trim(lifted))
 
 

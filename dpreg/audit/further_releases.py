@@ -55,7 +55,7 @@ def _fitted(make: Any, kind: str, **more: Any) -> dict[str, Any]:
     def answer(X: FloatArray, y: FloatArray, s: Setting, seed: RandomState) -> tuple[FloatArray, FloatArray]:
         model, labels = fit(X, y, s, seed), make is private.PrivateLogisticRegression
         out = model.release_
-        plain = s.domain.unscale(solve.minimise(repair.lift(out.objective, out.scales)))
+        plain = s.domain.unscale(solve.minimise(repair.lift(out.objective, out.law)))
         shown = np.r_[np.ravel(model.intercept_), np.ravel(model.coef_)]
         if labels:  # log-odds have no units
             shown = s.domain.half_width * shown + np.eye(len(shown))[0] * sum(s.domain.response) / 2

@@ -177,7 +177,7 @@ def quadratic(
 
     def run(X: FloatArray, y: FloatArray, s: Setting, seed: RandomState) -> tuple[FloatArray, Ledger]:
         out = sent(X, y, s, law(s), seed)
-        return numbers(out.objective, out.scales), out.ledger
+        return numbers(out.objective, out.law), out.ledger
 
     def exact(X: FloatArray, y: FloatArray, s: Setting) -> FloatArray:
         return numbers(_objective(X, y, s, loss), law(s))

@@ -124,7 +124,7 @@ class Budget:
         if not self._cost(total) <= self._cap * (1 + 1e-12):
             raise BudgetError(
                 f"this release costs {kind}{self._cost(new):.6g} and {self.remaining:.6g} of {self._cap:g} is left: "
-                "use larger scales, or stop here"
+                "use more noise, or stop here"
             )
         if not self._zcdp and not total.delta <= self._delta * (1 + 1e-12):
             raise BudgetError(f"this release costs a delta of {new.delta:.3g}, over {self._delta:g}: stop here")

@@ -33,7 +33,7 @@ class Spend:
     sensitivity : float
         Worst change of the released numbers, each weighted by `scale` over its own scale.
     scale : float
-        Noise scale on the last diagonal coefficient; `Release.scales` has all of them.
+        Noise scale on the last diagonal coefficient; `Release.law` has all of them.
     epsilon : float
         What it cost, as certified, not as asked for. Infinite for a release that is zCDP only.
     delta : float

@@ -29,7 +29,7 @@ class Release:
     """
 
     objective: Quadratic
-    scales: Law
+    law: Law
     domain: Domain
     ledger: Ledger
 
@@ -37,26 +37,26 @@ class Release:
 @checked
 def perturb(
     objective: Quadratic,
-    scales: Law,
+    law: Law,
     random_state: RandomState = None,
     *,
     draws: tuple[int, ...] = (),
 ) -> Quadratic:
     """Return the objective plus noise, for studying a mechanism: many draws, no ledger.
 
-    Stacks of objectives and of scales broadcast against each other, and `draws` adds axes in front.
+    Stacks of objectives and of laws broadcast against each other, and `draws` adds axes in front.
 
     Parameters
     ----------
     objective : Quadratic with batch (...)
-    scales : Law, such as Scales, stacked as (...)
+    law : Law, such as Scales, stacked as (...)
     random_state : None, int, SeedSequence or Generator
     draws : tuple of int
 
     Returns
     -------
     Quadratic
-        Its M is symmetric unless `scales.ordered`. The constant is zero where it is withheld.
+        Its M is symmetric unless the law is ordered `Scales`. The constant is zero where it is withheld.
 
     Examples
     --------
@@ -65,15 +65,15 @@ def perturb(
     >>> perturb(f, unit_scales("copied", 2), random_state=1, draws=(1000,)).batch
     (1000,)
     """
-    if scales.p != objective.p:
-        raise InputError(f"scales have {scales.p} columns and the objective {objective.p}: match them")
-    return scales.perturb(objective, draws, noise.generator(random_state))
+    if law.p != objective.p:
+        raise InputError(f"the law has {law.p} columns and the objective {objective.p}: match them")
+    return law.perturb(objective, draws, noise.generator(random_state))
 
 
 @checked
 def release(
     objective: Quadratic,
-    scales: Law,
+    law: Law,
     random_state: RandomState = None,
     *,
     neighbours: Neighbours = "replace",
@@ -86,7 +86,7 @@ def release(
     ----------
     objective : Quadratic
         With its domain, as `objective.linear` returns it.
-    scales : Law, such as Scales
+    law : Law, such as Scales
     random_state : None, int, SeedSequence or Generator
         `None` for a real release: whoever knows the seed knows the noise, and two releases with one seed share it,
         which gives the data away. A budget refuses the second; without one, nothing can.
@@ -118,32 +118,32 @@ def release(
     >>> round(out.ledger.epsilon, 12)
     0.8
     """
-    cost = price(objective, scales, neighbours)
+    cost = price(objective, law, neighbours)
     if checks.choice(sampler, ("numpy", "opendp"), "sampler") == "numpy":
-        noisy, ledger = pay(cost, lambda state: perturb(objective, scales, state), random_state, budget)
+        noisy, ledger = pay(cost, lambda state: perturb(objective, law, state), random_state, budget)
     else:
-        draw = scales.discrete(objective)
+        draw = law.discrete(objective)
         assert objective.exact is not None  # `discrete` has refused it otherwise
         origin = lattice.origin(objective.exact.bits)
         noisy, ledger = pay(cost, lambda _: draw(), random_state, budget, origin=origin)
     assert objective.domain is not None  # `price` has refused it otherwise
-    return Release(noisy, scales, objective.domain, ledger)
+    return Release(noisy, law, objective.domain, ledger)
 
 
 @checked
-def price(objective: Quadratic, scales: Law, neighbours: Neighbours = "replace") -> Ledger:
-    """Return what releasing the objective with these scales would cost, without releasing it."""
+def price(objective: Quadratic, law: Law, neighbours: Neighbours = "replace") -> Ledger:
+    """Return what releasing the objective with this noise would cost, without releasing it."""
     domain = objective.domain
     if domain is None:
         raise InputError("the objective has no domain, so its sensitivity is unknown: build it with objective.linear")
     if objective.batch:
         raise InputError(f"the objective is a stack of shape {objective.batch}: release one at a time")
-    epsilon = certify(scales, domain, neighbours, objective.loss)
-    rho = scales.concentrated(domain, neighbours, objective.loss)
+    epsilon = certify(law, domain, neighbours, objective.loss)
+    rho = law.concentrated(domain, neighbours, objective.loss)
     if not math.isfinite(epsilon if rho is None else rho):
         raise InputError(
             "a coefficient that one record can change has scale zero: give it noise, or use neighbours='replace' "
             "if it is the public number of records"
         )
-    spends = scales.spends(domain, neighbours, objective.loss)
+    spends = law.spends(domain, neighbours, objective.loss)
     return Ledger(tuple(replace(spend, caveat=domain.caveat) for spend in spends))

@@ -45,14 +45,14 @@ def ridge(objective: Quadratic, amount: ArrayLike) -> Quadratic:
 
 
 @checked
-def deviations(scales: Law, k: float = 4.0) -> np.ndarray:
+def deviations(law: Law, k: float = 4.0) -> np.ndarray:
     """Return k standard deviations of the noise on the diagonal of M: 001's ridge has k = 4 (Section 6.1).
 
     References
     ----------
     * 001: Zhang, Zhang, Xiao, Yang and Winslett, Functional Mechanism, 2012.
     """
-    return np.asarray(checks.positive(limits.sized(k, "k"), "k") * scales.deviation)
+    return np.asarray(checks.positive(limits.sized(k, "k"), "k") * law.deviation)
 
 
 @checked
@@ -194,7 +194,7 @@ def positive(objective: Quadratic, amount: ArrayLike) -> Quadratic:
 
 
 @checked
-def bound(objective: Quadratic, scales: Law, k: float = 4.0) -> Quadratic:
+def bound(objective: Quadratic, law: Law, k: float = 4.0) -> Quadratic:
     """Drop the directions where the noisy M is not positive, and lift the others by k standard deviations.
 
     What the chapters use for Laplace noise: 001's ridge, then a trim whose floor is the same. No eigenvalue that is
@@ -203,8 +203,8 @@ def bound(objective: Quadratic, scales: Law, k: float = 4.0) -> Quadratic:
     Parameters
     ----------
     objective : Quadratic with batch (...)
-    scales : Law, such as Scales
-        Those of the release, stacked as (...).
+    law : Law, such as Scales
+        That of the release, stacked as (...).
     k : float
 
     References
@@ -218,13 +218,13 @@ def bound(objective: Quadratic, scales: Law, k: float = 4.0) -> Quadratic:
     >>> f.M.round(2).tolist(), f.v.tolist()
     ([[10.66, 0.0], [0.0, 0.0]], [-4.0, 0.0])
     """
-    return positive(objective, deviations(scales, k))
+    return positive(objective, deviations(law, k))
 
 
 @checked
 def retry(
     objective: Quadratic,
-    scales: Law,
+    law: Law,
     random_state: RandomState = None,
     *,
     neighbours: Neighbours = "replace",
@@ -233,12 +233,12 @@ def retry(
 ) -> Release:
     """Release until the noisy M is positive definite: twice the cost of one release (001, Lemma 5).
 
-    To spend epsilon, pass scales for half of it. The number of runs must stay secret, and so must time.
+    To spend epsilon, pass a law that costs half of it. The number of runs must stay secret, and so must time.
 
     Parameters
     ----------
     objective : Quadratic with its domain
-    scales : Law, such as Scales
+    law : Law, such as Scales
     random_state : None, int, SeedSequence or Generator
     neighbours : {"replace", "add_remove"}
     budget : Budget, optional
@@ -265,7 +265,7 @@ def retry(
     >>> bool(out.objective.M[0, 0] > 0), round(out.ledger.epsilon, 12)
     (True, 1.0)
     """
-    once = price(objective, scales, neighbours)
+    once = price(objective, law, neighbours)
     twice = [
         replace(spend, mechanism=f"{spend.mechanism}, repeated until bounded", epsilon=2 * spend.epsilon)
         for spend in once.spends
@@ -275,7 +275,7 @@ def retry(
     def first_bounded(state: RandomState) -> Quadratic:
         rng = generator(state)
         for done in range(0, limit, 256):
-            noisy = perturb(objective, scales, rng, draws=(min(limit - done, 256),))
+            noisy = perturb(objective, law, rng, draws=(min(limit - done, 256),))
             bounded = np.linalg.eigvalsh(noisy.symmetric)[:, 0] > 0
             if bounded.any():
                 return noisy[int(bounded.argmax())]
@@ -286,4 +286,4 @@ def retry(
 
     noisy, ledger = pay(Ledger(tuple(twice)), first_bounded, random_state, budget)
     assert objective.domain is not None  # `price` has refused it otherwise
-    return Release(noisy, scales, objective.domain, ledger)
+    return Release(noisy, law, objective.domain, ledger)

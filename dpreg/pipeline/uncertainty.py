@@ -129,7 +129,7 @@ def uncertainty(
     [3.0, 0.1, 2.8, 3.1]
     """
     checks.count(repeats, "repeats", FEWEST)
-    noisy, law, rng = release.objective, release.scales, generator(random_state)
+    noisy, law, rng = release.objective, release.law, generator(random_state)
     if float(noisy.c) == 0.0:  # noise is continuous, so nothing else makes it zero
         raise InputError(
             "the release withholds the sum of squared responses, or is one of labels: release least squares with a "

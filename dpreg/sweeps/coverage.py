@@ -150,7 +150,7 @@ def _normal(theta: FloatArray, covariance: FloatArray) -> FloatArray:
 
 def _bootstrap(out: Release, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
     """Return the estimate, and those from releases of the model that was estimated."""
-    f, law = out.objective, out.scales
+    f, law = out.objective, out.law
     lifted = repair.lift(f, law)
     theta = solve.minimise(lifted)
     variance = np.clip(float(f(theta)) / (float(f.M[0, 0]) - f.p), 0.0, 1.0)
@@ -167,7 +167,7 @@ def _ours(out: Release, records: FloatArray, rng: np.random.Generator) -> FloatA
 
 def _textbook(out: Release, records: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Return classical intervals from the noisy moments, as if they had no noise."""
-    noisy = repair.lift(out.objective, out.scales)
+    noisy = repair.lift(out.objective, out.law)
     theta = solve.minimise(noisy)
     variance = max(float(out.objective(theta)), 0.0) / (len(records) - noisy.p)
     return _normal(theta, np.asarray(variance * np.linalg.inv(noisy.symmetric)))

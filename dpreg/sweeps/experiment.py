@@ -160,11 +160,11 @@ def functional_mechanism(
         domain, 1.0, sensitivity=sensitivity, convention=convention, neighbours=neighbours, loss=loss
     )
 
-    def repaired(noisy: Quadratic, scales: Law) -> Quadratic:
+    def repaired(noisy: Quadratic, law: Law) -> Quadratic:
         if ridge is not None:
-            noisy = repair.ridge(noisy, ridge * scales.deviation)
+            noisy = repair.ridge(noisy, ridge * law.deviation)
         if floor is not None:
-            noisy = repair.trim(noisy, floor * scales.deviation)
+            noisy = repair.trim(noisy, floor * law.deviation)
         return noisy
 
     return mechanism(name, domain, unit, repair=repaired, penalty=penalty, solver=solver, loss=loss)

@@ -169,7 +169,7 @@ def test_a_search_with_too_small_a_budget_goes_on_with_what_it_can_afford():
 
 def test_a_seed_takes_the_noise_off():
     out = PrivateLinearRegression(BOX, 0.5, random_state=3).fit(X, Y).release_
-    drawn = perturb(Quadratic(np.zeros((4, 4)), np.zeros(4), np.array(0.0)), out.scales, 3)
+    drawn = perturb(Quadratic(np.zeros((4, 4)), np.zeros(4), np.array(0.0)), out.law, 3)
     np.testing.assert_allclose(out.objective.v - drawn.v, linear(X, Y, BOX).v, rtol=1e-9)
 
 

@@ -484,7 +484,7 @@ def test_estimators_publish_the_same_way(estimator):
     model = estimator(where, 1.0, mechanism=optimal, sampler="opendp", bits=14).fit(X, y, budget=budget)
     assert model.ledger_.spends[0].noise == lattice.origin(14)
     assert budget.remaining == pytest.approx(0.0, abs=1e-9)
-    noisy, law = model.release_.objective, model.release_.scales
+    noisy, law = model.release_.objective, model.release_.law
     unscaled = where.unscale(dpreg.minimise(lift(noisy, law)))
     np.testing.assert_array_equal(np.ravel(model.coef_), unscaled.slopes)
     for wrong, message in (

@@ -315,7 +315,7 @@ def test_the_estimator_pays_epsilon_and_delta():
     assert [model.intercept_, *model.coef_] == minimise(lift(out.objective, law)).tolist()
     with pytest.raises(BudgetError):
         model.set_params(random_state=2).fit(X, y, budget=Budget(1.0))
-    secret = model.set_params(neighbours="add_remove", random_state=3).fit(X, y).release_.scales
+    secret = model.set_params(neighbours="add_remove", random_state=3).fit(X, y).release_.law
     assert type(secret) is Gaussian
     assert secret.spread == for_delta(BOX, 1.0, 1e-6, neighbours="add_remove").spread
 

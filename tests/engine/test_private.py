@@ -177,7 +177,7 @@ def test_ledger(make, domain, y, mechanism):
 @both
 def test_what_is_published_follows_from_the_release(make, domain, y):
     model = make(domain, 0.5, mechanism="wishart", random_state=1).fit(X, y)
-    again = solve.minimise(repair.lift(model.release_.objective, model.release_.scales))
+    again = solve.minimise(repair.lift(model.release_.objective, model.release_.law))
     slopes = np.ravel(model.coef_) * (domain.unit / (1 if make is PrivateLogisticRegression else domain.half_width))
     np.testing.assert_allclose(slopes, again[1:])
 

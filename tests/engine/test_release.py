@@ -83,17 +83,17 @@ def test_printed_noise_never_costs_more_than_promised(kind, convention):
     "wrong",
     [
         {"random_state": "seed"},
-        {"scales": unit_scales("copied", 3)},
+        {"law": unit_scales("copied", 3)},
         {"neighbours": "swap"},
         {"objective": Quadratic(np.eye(2), np.ones(2), np.array(0.0))},
-        {"scales": Scales(np.zeros((2, 2)), np.ones(2))},
+        {"law": Scales(np.zeros((2, 2)), np.ones(2))},
     ],
     ids=["seed", "size", "neighbours", "no domain", "no noise"],
 )
 def test_a_refused_release_costs_nothing(spender, wrong):
     domain = domain_of("box", 2)
     budget = Budget(5.0)
-    arguments = {"objective": objective_of(domain), "scales": functional(domain, 1.0), "random_state": 0} | wrong
+    arguments = {"objective": objective_of(domain), "law": functional(domain, 1.0), "random_state": 0} | wrong
     with pytest.raises(InputError):
         spender(**arguments, budget=budget)
     assert budget.remaining == 5.0

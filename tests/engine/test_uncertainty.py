@@ -75,7 +75,7 @@ def test_the_error_of_the_noise_is_that_of_the_law():
     The kurtosis of a draw is at most nine, so a standard error is off by at most sqrt(2 / draws): .45 per cent.
     """
     draws, where = 100_000, sent(F, 0.5, neighbours="add_remove")
-    sure, law, p = uncertainty(where, repeats=draws, random_state=3), where.scales, 3
+    sure, law, p = uncertainty(where, repeats=draws, random_state=3), where.law, 3
     lifted = lift(where.objective, law)
     theta, inverse, w = minimise(lifted), np.linalg.inv(lifted.symmetric), law.weights
     r, spread = np.r_[-1.0, theta] / w, float(law.spread)
@@ -156,7 +156,7 @@ def test_a_noisy_count_below_the_coefficients_is_no_count():
         sure = uncertainty(out, repeats=100, random_state=1)
         assert np.isfinite(sure.errors).all()
         assert 0 <= sure.residual <= BOX.half_width  # as far as a response can be from the middle
-        if out.objective(minimise(lift(out.objective, out.scales))) > 0:
+        if out.objective(minimise(lift(out.objective, out.law))) > 0:
             residuals[float(out.objective.M[0, 0]) < 3].append(sure.residual)
     assert len(residuals[True]) > 5 < len(residuals[False])
     assert min(residuals[True]) > 0
@@ -265,7 +265,7 @@ def test_a_residual_that_noise_made_negative_is_zero():
         noisy = perturb(exact, difference(exact.domain, 50.0), seed)
         c = Quadratic(noisy.M, noisy.v, noisy.c - 60)
         out = sent(exact, 50.0, seed)
-        seen.add(uncertainty(Release(c, out.scales, out.domain, out.ledger), n=50, random_state=1).residual)
+        seen.add(uncertainty(Release(c, out.law, out.domain, out.ledger), n=50, random_state=1).residual)
     assert seen == {0.0}
 
 

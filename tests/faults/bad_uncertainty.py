@@ -32,9 +32,9 @@ CASES = {
         ("n is 2, and there are 2 coefficients: release", lambda: uncertainty(FEW)),
     ],
     "uncertainty.strength": [
-        ("noisy has 2 columns, the law 1, .*: give", lambda: strength(OUT.objective, BARE.scales)),
+        ("noisy has 2 columns, the law 1, .*: give", lambda: strength(OUT.objective, BARE.law)),
         ("no noise on M, .*: give", lambda: strength(OUT.objective, Scales(np.zeros((2, 2)), np.ones(2)))),
-        ("noisy is of type int: give Quadratic", lambda: strength(3, OUT.scales)),
+        ("noisy is of type int: give Quadratic", lambda: strength(3, OUT.law)),
     ],
     "uncertainty.Uncertainty": [
         ("model is of type int: give Model", lambda: Uncertainty(3, ERRORS, 1.0, 9.0)),

@@ -387,18 +387,18 @@ def pipeline():
     yield objective.zero, {"p": 2}
     yield objective.from_gram, {"gram": lambda: np.eye(3), "domain": box}
     yield objective.merge, {"shards": lambda: [linear(), linear()]}
-    yield release.Release, {"objective": linear, "scales": scales, "domain": box, "ledger": ledger}
-    yield release.perturb, {"objective": linear, "scales": scales, "random_state": 1}
-    yield release.release, {"objective": linear, "scales": scales}
-    yield release.price, {"objective": linear, "scales": scales}
+    yield release.Release, {"objective": linear, "law": scales, "domain": box, "ledger": ledger}
+    yield release.perturb, {"objective": linear, "law": scales, "random_state": 1}
+    yield release.release, {"objective": linear, "law": scales}
+    yield release.price, {"objective": linear, "law": scales}
     yield repair.ridge, {"objective": bowl, "amount": 1.0}
-    yield repair.deviations, {"scales": scales}
+    yield repair.deviations, {"law": scales}
     yield repair.trim, {"objective": bowl}
     yield repair.lift, {"objective": bowl, "law": scales}
     yield repair.positive, {"objective": bowl, "amount": 1.0}
-    yield repair.bound, {"objective": bowl, "scales": scales}
+    yield repair.bound, {"objective": bowl, "law": scales}
     easy = partial(laws.functional, box(), 100.0)
-    yield repair.retry, {"objective": linear, "scales": easy}
+    yield repair.retry, {"objective": linear, "law": easy}
     yield sensitivity.printed_linear, {"d": 2}
     yield sensitivity.printed_logistic, {"d": 2}
     yield sensitivity.closed_form, {"domain": box, "convention": "copied"}

@@ -111,8 +111,8 @@ MUTANTS = {
     ),
     "a law's own entries dropped for one": (
         "dpreg.pipeline.release.price",
-        "scales.spends(domain, neighbours, objective.loss)",
-        "scales.spends(domain, neighbours, objective.loss)[:1]",
+        "law.spends(domain, neighbours, objective.loss)",
+        "law.spends(domain, neighbours, objective.loss)[:1]",
         "test_mean_first.py -k ledger",
     ),
 }

@@ -57,8 +57,8 @@ PLANTED = {
     ),
     "less noise in a release than in a study": (
         "dpreg.pipeline.release.release",
-        "perturb(objective, scales, state)",
-        "perturb(objective, scales.times(0.5), state)",
+        "perturb(objective, law, state)",
+        "perturb(objective, law.times(0.5), state)",
         "functional",
         "metamorphic",
     ),

@@ -448,7 +448,7 @@ CASES = {
         ("3 columns and the objective 2", lambda: release.perturb(F, laws.unit_scales("copied", 3))),
         *seeds(lambda seed: release.perturb(F, SCALES, seed)),
         ("objective is of type ndarray", lambda: release.perturb(X, SCALES)),
-        ("scales is of type float: give Law", lambda: release.perturb(F, 1.0)),
+        ("law is of type float: give Law", lambda: release.perturb(F, 1.0)),
         ("not finite", lambda: release.perturb(F, laws.Scales(np.full((2, 2), INF), np.ones(2)))),
     ],
     "budget.pay": [
@@ -469,7 +469,7 @@ CASES = {
         ("scale zero", lambda: release.release(F, UNIT.times(0))),
         ("epsilon is .*e-300, .* its noise: give", lambda: release.release(F, UNIT.times(1e300))),
         ("scale of the noise is inf", lambda: release.release(F, laws.Scales(np.full((2, 2), INF), np.ones(2)))),
-        ("use larger scales", lambda: release.release(F, SCALES, budget=budget.Budget(0.5))),
+        ("use more noise", lambda: release.release(F, SCALES, budget=budget.Budget(0.5))),
         *relations(lambda word: release.release(F, SCALES, neighbours=word)),
         *seeds(lambda seed: release.release(F, SCALES, seed)),
     ],
@@ -486,7 +486,7 @@ CASES = {
     "repair.deviations": [
         ("k is 0: give", lambda: repair.deviations(UNIT, 0)),
         ("k is '4'", lambda: repair.deviations(UNIT, "4")),
-        ("scales is of type Box", lambda: repair.deviations(BOX)),
+        ("law is of type Box", lambda: repair.deviations(BOX)),
     ],
     "repair.trim": [
         *(("floor is negative or not finite", lambda a=a: repair.trim(BOWL, a)) for a in (-1, NAN, INF)),
@@ -504,7 +504,7 @@ CASES = {
         ("epsilon is .*e-300, .* its noise: give", lambda: repair.retry(F, UNIT.times(1e300))),
         ("hopeless here", lambda: repair.retry(objective.from_gram(-1e9 * np.eye(3), BOX), UNIT, 0, limit=3)),
         ("no domain", lambda: repair.retry(NOISY, SCALES)),
-        ("use larger scales", lambda: repair.retry(F, SCALES, budget=budget.Budget(1.5))),
+        ("use more noise", lambda: repair.retry(F, SCALES, budget=budget.Budget(1.5))),
         ("budget is of type int", lambda: repair.retry(F, SCALES, budget=2)),
         *relations(lambda word: repair.retry(F, SCALES, neighbours=word)),
         *seeds(lambda seed: repair.retry(F, SCALES, seed)),
