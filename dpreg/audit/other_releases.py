@@ -134,7 +134,7 @@ def _tilts(s: Setting, size: int, rng: np.random.Generator, norm: Norm = "L2") -
 
 
 ALL = (
-    Declared("PrivR", _privr, _privr_steps, _privr_samples, norms=("L1", "weighted L1")),
+    Declared("PrivR", _privr, _privr_steps, _privr_samples, norms=("L1", "weighted L1"), scarce=True),
     Declared(
         "objective perturbation",
         _perturbed,
@@ -143,6 +143,7 @@ ALL = (
         norms=("L2",),
         domain=labelled,
         labels=True,
+        scarce=True,
         price=_perturbed_price,
         fit=lambda X, y, s, seed: _perturbed(X, y, s, seed)[0],
         goal=lambda X, y, s: logistic.fit(s.domain.scale(X, y)[0], y),
@@ -156,6 +157,7 @@ ALL = (
         norms=("K",),
         domain=labelled,
         labels=True,
+        scarce=True,
         price=_perturbed_price,
         fit=_labelled_fit,
         goal=lambda X, y, s: logistic.fit(s.domain.scale(X, y)[0], y),

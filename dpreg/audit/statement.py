@@ -169,6 +169,10 @@ class Declared:
         Copies of all records leave the goal where it is, and so do other names and signs of the columns.
     largest : int, optional
         Number of predictors that it takes at most.
+    any_records : bool
+        It answers for any records: few, or none where one may be added.
+    scarce : bool
+        Its samples are small, for each of their numbers takes a run of its own.
     """
 
     name: str
@@ -189,6 +193,8 @@ class Declared:
     seeded: bool = True
     lossless: bool = True
     largest: int | None = None
+    any_records: bool = True
+    scarce: bool = False
 
     def settings(self, sizes: tuple[int, ...], epsilon: float = 0.7) -> Iterator[Setting]:
         """Return an iterator over all settings with so many predictors, with and without a constant."""

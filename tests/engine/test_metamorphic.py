@@ -57,6 +57,11 @@ def test_a_broken_relation_is_found(name):
     assert not RELATIONS[name](BROKEN[name], setting, np.random.default_rng(1))
 
 
+def test_a_mechanism_that_says_so_need_not_answer_for_any_records():
+    name, setting = "any records will do", next(SOUND.settings((2,)))
+    assert RELATIONS[name](replace(BROKEN[name], any_records=False), setting, RNG)
+
+
 def test_an_error_of_another_kind_is_no_refusal():
     def fails(X, y, s, seed):
         if not (np.isfinite(X).all() and np.isfinite(y).all()):
