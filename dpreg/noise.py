@@ -105,6 +105,32 @@ def laplace(scale: ArrayLike, shape: tuple[int, ...], random_state: RandomState 
 
 
 @checked
+def mirrored(scale: ArrayLike, shape: tuple[int, ...], random_state: RandomState = None) -> FloatArray:
+    """Draw symmetric matrices of Laplace variables: those of the upper triangle, and the same once more below.
+
+    Parameters
+    ----------
+    scale : array broadcastable to `shape`; what is below the diagonal has no effect
+    shape : tuple of int
+        Its last two are the size of a matrix.
+    random_state : None, int, SeedSequence or Generator
+
+    Examples
+    --------
+    >>> drawn = mirrored(1.0, (2, 2), random_state=1)
+    >>> bool(drawn[0, 1] == drawn[1, 0] != drawn[0, 0])
+    True
+    """
+    if len(shape) < 2 or shape[-1] != shape[-2]:
+        raise InputError(f"shape is {shape}: give two equal numbers at its end, for a symmetric matrix")
+    (rows, columns), out = np.triu_indices(shape[-1]), np.empty(shape)
+    upper = _scales(scale, shape, "scale")[..., rows, columns]
+    drawn = generator(random_state).laplace(size=upper.shape) * upper
+    out[..., rows, columns] = out[..., columns, rows] = drawn
+    return out
+
+
+@checked
 def gaussian(deviation: ArrayLike, shape: tuple[int, ...], random_state: RandomState = None) -> FloatArray:
     """Draw independent normal variables with mean zero and these standard deviations.
 

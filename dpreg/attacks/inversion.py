@@ -392,7 +392,7 @@ def strongest_attack(noisy: Quadratic, candidates: Quadratic, scales: Scales, pr
     if scales.batch:
         raise InputError(f"scales are stacked with shape {scales.batch}: give one choice at a time")
     weights = Attribute((0,), np.arange(candidates.batch[0], dtype=float)[:, None], np.asarray(prior))
-    drawn = np.tri(scales.p, k=scales.p if scales.ordered else 0, dtype=bool).T
+    drawn = scales.published[1:, 1:]
     mean = candidates if scales.ordered else replace(candidates, M=candidates.symmetric)
     scale, exact, seen = (
         np.concatenate([f.M[..., drawn], f.v, np.asarray(f.c)[..., None]], axis=-1) for f in (scales, mean, noisy)

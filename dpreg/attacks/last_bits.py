@@ -94,7 +94,7 @@ def possible(noisy: Quadratic, candidate: Quadratic, scales: Scales) -> NDArray[
         checks.instance(value, kind, name)
     if not noisy.p == candidate.p == scales.p or candidate.batch or scales.batch:
         raise InputError("the release, candidate and scales do not match: give one candidate, of as many columns")
-    drawn = np.tri(scales.p, k=scales.p if scales.ordered else 0, dtype=bool).T
+    drawn = scales.published[1:, 1:]
     M = candidate.M if scales.ordered else candidate.symmetric
     out, answer, scale = (
         np.concatenate([part[0][..., drawn], part[1]], axis=-1)

@@ -12,13 +12,13 @@ from scipy import stats
 
 from dpreg import accounting
 from dpreg.audit import quadratic_releases
-from dpreg.audit.quadratic_releases import first_draw, first_step, quadratic
+from dpreg.audit.quadratic import WISHART, Noise, after_mean, quadratic
 from dpreg.audit.residuals import numbers, scales_of
 from dpreg.audit.statement import Declared, Price, Sample, Setting, Step, labelled, per_scale
 from dpreg.checks import FloatArray
 from dpreg.estimators import private
 from dpreg.mechanisms import gaussian, wishart
-from dpreg.mechanisms.mean_first import MeanFirst, mean_first
+from dpreg.mechanisms.mean_first import mean_first
 from dpreg.noise import RandomState
 from dpreg.pipeline import laws, objective, release, repair, solve, surrogates
 from dpreg.pipeline.domain import Ball, Box
@@ -29,7 +29,6 @@ from dpreg.pipeline.release import Release
 
 DELTA = 1e-6
 BITS = 4  # of the lattice: so few that its steps are seen
-BARE: dict[str, Any] = {"density": None}
 
 
 def _functional(s: Setting) -> Scales:
@@ -92,39 +91,22 @@ def _delta_price(spend: Spend, s: Setting) -> Price:
     return accounting.gdp_epsilon(mu, DELTA), DELTA, mu**2 / 2
 
 
-def _gaussian_parts(make: Callable[[Setting], Law]) -> dict[str, Any]:
-    """Return the steps of Gaussian noise on all moments, all of which go out, and how its samples are drawn."""
-
-    def steps(s: Setting) -> tuple[Step, ...]:
-        law = make(s)
-        if isinstance(law, MeanFirst):
-            return first_step(s, law, float(2 / law.scale_of_sum)), _moved_moments(s, law.rest)
-        return (_moved_moments(s, law),)
-
-    def samples(s: Setting, size: int, rng: np.random.Generator) -> list[Sample]:
-        law, f = make(s), objective.linear(*_inside(s), s.domain)
-        if isinstance(law, MeanFirst):
-            return [first_draw(law, f, size // 10, rng), _normal(law.rest, f, size, rng)]
-        return [_normal(law, f, size, rng)]
-
-    return {"norms": ("weighted Frobenius", "L1"), "steps": steps, "samples": samples, **BARE}
-
-
-def _moved_moments(s: Setting, law: Law) -> Step:
-    assert isinstance(law, gaussian.Gaussian)
+def _moved_moments(s: Setting, law: gaussian.Gaussian, loss: Loss, prices: list[float]) -> tuple[Step, ...]:
+    """Return the step of noise on all moments, all of which go out; its price is the root of twice rho."""
     weight = np.outer(law.weights, law.weights) / law.spread
 
     def exact(X: FloatArray, y: FloatArray) -> FloatArray:
         return objective.moments(X, y, s.domain).ravel()
 
-    def loss(change: FloatArray) -> FloatArray:
+    def lost(change: FloatArray) -> FloatArray:
         return np.asarray(np.linalg.norm(change * weight.ravel(), axis=-1))
 
-    return Step("moments", exact, loss, math.sqrt(2 * law.concentrated(s.domain, s.neighbours)))
+    return (Step("moments", exact, lost, math.sqrt(2 * law.concentrated(s.domain, s.neighbours))),)
 
 
-def _normal(law: Law, f: objective.Quadratic, size: int, rng: np.random.Generator) -> Sample:
-    assert isinstance(law, gaussian.Gaussian)
+def _normal(
+    s: Setting, law: gaussian.Gaussian, f: objective.Quadratic, size: int, rng: np.random.Generator
+) -> list[Sample]:
     drawn = release.perturb(f, law, rng, draws=(2 * size // (f.p * (f.p + 1)),))
     w = law.weights[1:]
     rows, columns = np.triu_indices(f.p)
@@ -133,7 +115,10 @@ def _normal(law: Law, f: objective.Quadratic, size: int, rng: np.random.Generato
     square = ((drawn.M - f.M)[:, rows, columns] * size_of)[:, kept]
     cross = (drawn.v - f.v) * w * law.weights[0] * math.sqrt(2) / (law.spread * law.loss.cross)
     own = (drawn.c - f.c) * law.weights[0] ** 2 / (law.spread * law.loss.constant)
-    return Sample("normal", np.c_[square, cross, own], stats.norm, math.sqrt(2 / math.pi))
+    return [Sample("normal", np.c_[square, cross, own], stats.norm, math.sqrt(2 / math.pi))]
+
+
+NORMAL = Noise(_moved_moments, _normal, ("weighted Frobenius",))
 
 
 # Discrete noise on a lattice, whose randomness takes no seed.
@@ -205,39 +190,40 @@ def _placed(X: FloatArray, y: FloatArray, domain: Box | Ball) -> tuple[FloatArra
 
 
 CHEBYSHEV = surrogates.chebyshev(4.0)
-MEAN_FIRST = next(declared for declared in quadratic_releases.ALL if declared.name == "mean first")
+BY_NUMBER: dict[str, Any] = {"exact": None, "study": None}  # its noise goes by the number of records
+MEAN_FIRST, MEAN_NORMAL = after_mean(WISHART), after_mean(NORMAL)
 ALL = (
-    quadratic("PrivateLinearRegression", _difference(), **_fitted(private.PrivateLinearRegression, "wishart"), **BARE),
-    quadratic(  # its noise goes by the number of records
+    quadratic(
+        "PrivateLinearRegression", _difference(), noise=WISHART, **_fitted(private.PrivateLinearRegression, "wishart")
+    ),
+    quadratic(
         "PrivateLinearRegression, mean first",
         quadratic_releases.first,
-        steps=MEAN_FIRST.steps,
-        samples=MEAN_FIRST.samples,
-        exact=None,
-        study=None,
+        noise=MEAN_FIRST,
+        steps=quadratic("", quadratic_releases.first, noise=MEAN_FIRST).steps,
+        **BY_NUMBER,
         **_fitted(private.PrivateLinearRegression, "mean first"),
-        **BARE,
     ),
     quadratic("PrivateLinearRegression, Laplace", _functional, **_fitted(private.PrivateLinearRegression, "laplace")),
     quadratic(
         "PrivateLogisticRegression",
         _difference(CHEBYSHEV),
+        noise=WISHART,
         loss=CHEBYSHEV,
         labels=True,
         domain=labelled,
         **_fitted(private.PrivateLogisticRegression, "wishart"),
-        **BARE,
     ),
-    quadratic("Gaussian", _gaussian, spends="rho", price=_gaussian_price, **_gaussian_parts(_gaussian)),
-    quadratic("Gaussian, delta", _with_delta, price=_delta_price, **_gaussian_parts(_with_delta)),
-    quadratic(  # its noise goes by the number of records
+    quadratic("Gaussian", _gaussian, noise=NORMAL, spends="rho", price=_gaussian_price),
+    quadratic("Gaussian, delta", _with_delta, noise=NORMAL, price=_delta_price),
+    quadratic(
         "PrivateLinearRegression, Gaussian",
         _mean_and_delta,
+        noise=MEAN_NORMAL,
+        steps=quadratic("", _mean_and_delta, noise=MEAN_NORMAL).steps,
         price=_delta_price,
-        exact=None,
-        study=None,
+        **BY_NUMBER,
         **_fitted(private.PrivateLinearRegression, "gaussian", delta=DELTA),
-        **_gaussian_parts(_mean_and_delta),
     ),
     quadratic(
         "functional, lattice",
@@ -248,8 +234,8 @@ ALL = (
         seeded=False,
         study=None,
         exact=None,
-        **BARE,
+        density=None,
     ),
     _moved(quadratic("functional", _functional)),
-    _moved(quadratic("Wishart difference", _difference(), **BARE)),
+    _moved(quadratic("Wishart difference", _difference(), noise=WISHART)),
 )

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 from scipy import special, stats
 
+from dpreg.arguments import checked
 from dpreg.audit.findings import Finding
 from dpreg.audit.statement import RELATIONS, Declared, Setting
 from dpreg.checks import FloatArray, InputError
 from dpreg.mechanisms.objective_perturbation import objective_perturbation
 from dpreg.pipeline import repair, solve
-from dpreg.pipeline.laws import Law, Scales
+from dpreg.pipeline.laws import Scales
 from dpreg.pipeline.objective import Quadratic
 
 EPSILONS = (0.3, 2.0)
@@ -77,7 +78,8 @@ def _losses(declared: Declared, setting: Setting, rng: np.random.Generator) -> I
             yield float(apart[top]), f"{one or 'none'} and {other}, beside {n} records", where
 
 
-def quadratic_density(f: Quadratic, law: Law) -> FloatArray:
+@checked
+def quadratic_density(f: Quadratic, law: Scales) -> FloatArray:
     """Return the log density of the lifted minimiser on `OUTPUTS`, and the log chance of exactly zero, the last entry.
 
     The engine's repair and solver say where a noisy quadratic goes: theta is v times some function of M. So the
@@ -96,8 +98,8 @@ def quadratic_density(f: Quadratic, law: Law) -> FloatArray:
     >>> bool(OUTPUTS[log[:-1].argmax()] > 0)
     True
     """
-    if not isinstance(law, Scales) or law.p != 1 or f.p != 1:
-        raise InputError(f"law is of type {type(law).__name__}: give Scales of one column")
+    if law.p != 1 or f.p != 1:
+        raise InputError(f"the law has {law.p} columns and the objective {f.p}: give one column")
     b, beta, centre = float(law.M[0, 0]), float(law.v[0]), float(f.M[0, 0])
     nodes, weights, slope = _nodes(b, beta)
     log_M = np.log(weights / (2 * b)) - np.abs(nodes - centre) / b

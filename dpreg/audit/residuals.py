@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import integrate, special
 
+from dpreg.arguments import checked
 from dpreg.checks import FloatArray
-from dpreg.mechanisms.mean_first import MeanFirst
-from dpreg.mechanisms.moment_noise import MomentNoise
 from dpreg.pipeline.laws import Law, Scales
 from dpreg.pipeline.objective import Quadratic
 
@@ -28,21 +27,11 @@ def numbers(f: Quadratic, law: Law) -> FloatArray:
     >>> numbers(f, unit_scales("monomial", 2)).tolist()
     [1.0, 2.0, 3.0, 4.0, 5.0]
     """
-    ordered = isinstance(law, Scales) and law.ordered
-    kept = np.ones((f.p, f.p), dtype=bool) if ordered else np.triu(np.ones((f.p, f.p), dtype=bool))
-    parts = [f.M[..., kept], f.v]
-    if _with_constant(law):
-        parts.append(f.c[..., None])
-    return np.concatenate(parts, axis=-1)
+    shown = law.published
+    return np.concatenate([f.M[..., shown[1:, 1:]], f.v[..., shown[0, 1:]], f.c[..., None][..., shown[0, :1]]], axis=-1)
 
 
-def _with_constant(law: Law) -> bool:
-    if isinstance(law, Scales):
-        return not math.isinf(law.c)
-    law = law.rest if isinstance(law, MeanFirst) else law
-    return isinstance(law, MomentNoise) and not law.loss.labels
-
-
+@checked
 def scales_of(law: Scales) -> FloatArray:
     """Return the scales of what a law publishes, in the order of `numbers`; shape (k,).
 

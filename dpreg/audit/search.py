@@ -128,8 +128,7 @@ def log_ratio(output: Quadratic, one: Quadratic, other: Quadratic, scales: Scale
     for name, f in (("output", output), ("one", one), ("other", other)):
         if f.p != scales.p:
             raise InputError(f"scales have {scales.p} columns and {name} has {f.p}: match them")
-    used = np.ones_like(scales.M) if scales.ordered else np.triu(np.ones_like(scales.M))
-    quadratic = _log_ratio(output.M, one.M, other.M, scales.M) * used
+    quadratic = _log_ratio(output.M, one.M, other.M, scales.M) * scales.published[1:, 1:]
     loss = quadratic.sum(axis=(-1, -2)) + _log_ratio(output.v, one.v, other.v, scales.v).sum(axis=-1)
     return np.asarray(loss if np.isinf(scales.c) else loss + _log_ratio(output.c, one.c, other.c, np.array(scales.c)))
 

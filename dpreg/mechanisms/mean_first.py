@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from dpreg import checks, limits, noise
 from dpreg.accounting import zcdp_from_pure
@@ -101,6 +101,11 @@ class MeanFirst(Law):
     def columns(self) -> FloatArray:
         """See `Law`."""
         return self.rest.columns
+
+    @property
+    def published(self) -> NDArray[np.bool_]:
+        """See `Law`."""
+        return self.rest.published
 
     def times(self, factor: ArrayLike) -> MeanFirst:
         """Return both noises multiplied by a number, or stacked along the shape of an array of numbers."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from dpreg import checks, limits
 from dpreg.arguments import checked
@@ -76,6 +76,13 @@ class MomentNoise(Law):
     def columns(self) -> FloatArray:
         """See `Law`: all weights but that of the response."""
         return self.weights[1:]
+
+    @property
+    def published(self) -> NDArray[np.bool_]:
+        """See `Law`: the constant, too, unless it is that of labels."""
+        shown = super().published
+        shown[0, 0] = not self.loss.labels
+        return shown
 
     def times(self, factor: ArrayLike) -> Self:
         """Return the noise multiplied by a number, or stacked along the shape of an array of numbers."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from dpreg import checks, limits, noise
 from dpreg.arguments import checked
@@ -72,6 +72,15 @@ class Law(ABC):
     def columns(self) -> FloatArray:
         """Weights of the columns, in which the noise on M is about as large in all directions; shape (p,)."""
         return np.ones(self.p)
+
+    @property
+    def published(self) -> NDArray[np.bool_]:
+        """Which numbers go out: those of c and v in the first row, those of M below; shape (p + 1, p + 1).
+
+        By default the upper triangle of M, and v.
+        """
+        k = np.arange(self.p + 1)
+        return np.less_equal.outer(k, k) & (k > 0)
 
     @property
     def released(self) -> str:
@@ -211,6 +220,14 @@ class Scales(Law):
         return np.asarray(np.sqrt(2 * squares / self.p))
 
     @property
+    def published(self) -> NDArray[np.bool_]:
+        """See `Law`: all of M if `ordered`, and the constant unless it is withheld."""
+        shown = super().published
+        shown[1:, 1:] |= self.ordered
+        shown[0, 0] = not math.isinf(self.c)
+        return shown
+
+    @property
     def released(self) -> str:
         """See `Law`."""
         return "quadratic objective" if math.isinf(self.c) else "quadratic objective with its constant"
@@ -238,7 +255,7 @@ class Scales(Law):
     def perturb(self, objective: Quadratic, draws: tuple[int, ...], rng: np.random.Generator) -> Quadratic:
         """Add independent noise: to the upper triangle of M, copied down, unless `ordered`, and to v."""
         batch = (*draws, *np.broadcast_shapes(objective.batch, self.batch))
-        draw = noise.laplace if self.ordered else _copied_down
+        draw = noise.laplace if self.ordered else noise.mirrored
         change = draw(self.M, (*batch, self.p, self.p), rng)
         # A copied draw on unequal twins would publish their difference without noise.
         M = (objective.M if self.ordered else objective.symmetric) + change
@@ -399,13 +416,3 @@ def certify(law: Law, domain: Domain, neighbours: Neighbours = "replace", loss: 
     if law.p != domain.p:
         raise InputError(f"the noise has {law.p} columns and the domain {domain.p}: match them")
     return law.certify(domain, neighbours, loss)
-
-
-def _copied_down(scales: FloatArray, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
-    """Draw the upper triangle and mirror it."""
-    upper = np.triu_indices(shape[-1])
-    drawn = noise.laplace(scales[..., upper[0], upper[1]], (*shape[:-2], len(upper[0])), rng)
-    out = np.empty(shape)
-    out[..., upper[0], upper[1]] = drawn
-    out[..., upper[1], upper[0]] = drawn
-    return out

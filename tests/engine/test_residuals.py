@@ -8,16 +8,25 @@ from scipy import stats
 
 from dpreg import noise
 from dpreg.audit.residuals import ChiSquareDifference, laplace_loss, numbers, rotated, scales_of
+from dpreg.mechanisms.gaussian import for_rho
+from dpreg.mechanisms.mean_first import mean_first
+from dpreg.mechanisms.wishart import difference
+from dpreg.pipeline.domain import Box
 from dpreg.pipeline.laws import Scales, unit_scales
-from dpreg.pipeline.objective import Quadratic
+from dpreg.pipeline.objective import TAYLOR, Quadratic
 
 F = Quadratic([[1.0, 2.0], [3.0, 4.0]], [5.0, 6.0], 7.0)
+BOX = Box([-1.0], [1.0], (-1.0, 1.0), intercept=True)
 
 
 def test_numbers_are_those_that_go_out():
     assert numbers(F, unit_scales("triangle", 2)).tolist() == [1, 2, 4, 5, 6]
     assert numbers(F, unit_scales("ordered", 2)).tolist() == [1, 2, 3, 4, 5, 6]
     assert numbers(F, unit_scales("triangle", 2, constant=True)).tolist() == [1, 2, 4, 5, 6, 7]
+    one, first = difference(BOX, 1.0), mean_first(BOX, 1.0, 20)
+    for law in (one, first, for_rho(BOX, 1.0)):
+        assert numbers(F, law).tolist() == [1, 2, 4, 5, 6, 7]
+    assert numbers(F, difference(BOX, 1.0, loss=TAYLOR)).tolist() == [1, 2, 4, 5, 6]
     assert scales_of(Scales([[1, 2], [2, 4]], [5, 6], 7.0)).tolist() == [1, 2, 4, 5, 6, 7]
 
 

@@ -2,11 +2,13 @@
 
 import numpy as np
 
-from dpreg.audit import declared, privacy_loss
+from dpreg.audit import declared, privacy_loss, residuals
 from dpreg.mechanisms.wishart import WishartDifference
+from dpreg.pipeline.laws import unit_scales
 from dpreg.pipeline.objective import Quadratic
 
 LINE = Quadratic(np.eye(1), np.ones(1), np.zeros(()))
+WISHART = WishartDifference([1.0, 1.0], 1.0)
 LAYER = "a layer of declared.audit, which checks"
 STATED = "what a mechanism states"
 
@@ -18,11 +20,13 @@ CASES = {
         ("quick is 'no': give", lambda: declared.audit("functional", quick="no")),
         ("random_state is -1: give", lambda: declared.audit("functional", random_state=-1)),
     ],
+    "residuals.scales_of": [("law is of type WishartDifference: give Scales", lambda: residuals.scales_of(WISHART))],
     "privacy_loss.quadratic_density": [
         (
             "law is of type WishartDifference: give Scales",
-            lambda: privacy_loss.quadratic_density(LINE, WishartDifference([1.0, 1.0], 1.0)),
+            lambda: privacy_loss.quadratic_density(LINE, WISHART),
         ),
+        ("the law has 2 columns .*: give", lambda: privacy_loss.quadratic_density(LINE, unit_scales("copied", 2))),
     ],
 }
 EXEMPT = {
@@ -39,13 +43,12 @@ EXEMPT = {
     "statement.Declared.settings": STATED,
     "statement.Declared.records": STATED,
     "residuals.numbers": STATED,
-    "residuals.scales_of": STATED,
     "residuals.laplace_loss": STATED,
     "residuals.rotated": STATED,
-    "quadratic_releases.quadratic": STATED,
+    "quadratic.quadratic": STATED,
     "quadratic_releases.first": STATED,
-    "quadratic_releases.first_draw": STATED,
-    "quadratic_releases.first_step": STATED,
+    "quadratic.after_mean": STATED,
+    "quadratic.Noise": STATED,
     "residuals.ChiSquareDifference": STATED,
     "residuals.ChiSquareDifference.cdf": STATED,
     "residuals.ChiSquareDifference.mean": STATED,

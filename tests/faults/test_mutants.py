@@ -110,9 +110,9 @@ MUTANTS = {
         "test_noise.py",
     ),
     "twins drawn apart": (
-        "dpreg.pipeline.laws._copied_down",
-        "out[..., upper[1], upper[0]] = drawn",
-        "out[..., upper[1], upper[0]] = noise.laplace(scales[..., upper[0], upper[1]], drawn.shape, rng)",
+        "dpreg.noise.mirrored",
+        "out[..., rows, columns] = out[..., columns, rows] = drawn",
+        "out[..., rows, columns], out[..., columns, rows] = drawn, generator(random_state).laplace(size=drawn.shape)",
         "test_noise.py -k twins",
     ),
     "twins not the same number": (
