@@ -125,7 +125,7 @@ def mirrored(scale: ArrayLike, shape: tuple[int, ...], random_state: RandomState
         raise InputError(f"shape is {shape}: give two equal numbers at its end, for a symmetric matrix")
     (rows, columns), out = np.triu_indices(shape[-1]), np.empty(shape)
     upper = _scales(scale, shape, "scale")[..., rows, columns]
-    drawn = generator(random_state).laplace(size=upper.shape) * upper
+    drawn = laplace(upper, upper.shape, random_state)
     out[..., rows, columns] = out[..., columns, rows] = drawn
     return out
 

@@ -112,7 +112,7 @@ MUTANTS = {
     "twins drawn apart": (
         "dpreg.noise.mirrored",
         "out[..., rows, columns] = out[..., columns, rows] = drawn",
-        "out[..., rows, columns], out[..., columns, rows] = drawn, generator(random_state).laplace(size=drawn.shape)",
+        "out[..., rows, columns], out[..., columns, rows] = drawn, laplace(upper, drawn.shape, random_state)",
         "test_noise.py -k twins",
     ),
     "twins not the same number": (
