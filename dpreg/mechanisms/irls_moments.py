@@ -94,7 +94,7 @@ def stacked(table: FloatArray, thetas: ArrayLike, caps: ArrayLike) -> FloatArray
     """
     largest, points = checks.vector(caps, "caps"), limits.reals(thetas, "thetas")
     if points.ndim != 2 or len(points) != len(largest):
-        raise InputError(f"thetas has shape {points.shape}: give {len(largest)} rows, one for each cap")
+        raise InputError(f"thetas has shape {points.shape}, caps {largest.shape}: give a row for each of the caps")
     if len(points) == 1 or points.shape[1] >= NARROW:
         return np.array([moments(table, *one) for one in zip(points, largest, strict=True)])
     floors = 1 / np.array([checks.positive(float(cap), "a cap") for cap in largest])[:, None]

@@ -60,8 +60,8 @@ CASES = {
     "irls_moments.stacked": [
         (r"table has shape \(4, 3\): give 2 columns", lambda: irls_moments.stacked(TABLE, [[0.0]] * 2, [1.0] * 2)),
         (r"table has shape \(4, 3\): give 2 columns", lambda: irls_moments.stacked(TABLE, [[0.0]], [1.0])),
-        (r"thetas has shape \(2,\): give 2 rows", lambda: irls_moments.stacked(TABLE, [0.0, 0.0], [1.0] * 2)),
-        (r"thetas has shape \(2, 2\): give 3 rows", lambda: irls_moments.stacked(TABLE, ZEROS, [1.0] * 3)),
+        (r"thetas has shape \(2,\), caps \(2,\): give a row", lambda: irls_moments.stacked(TABLE, [0.0, 0.0], [1.0] * 2)),
+        (r"thetas has shape \(2, 2\), caps \(3,\): give a row", lambda: irls_moments.stacked(TABLE, ZEROS, [1.0] * 3)),
         ("thetas holds nan", lambda: irls_moments.stacked(TABLE, [[0.0, math.nan]] * 2, [1.0] * 2)),
         ("a cap is -1: give", lambda: irls_moments.stacked(TABLE, ZEROS, [1.0, -1.0])),
         ("cap is -1: give", lambda: irls_moments.stacked(TABLE, ZEROS[:1], [-1.0])),

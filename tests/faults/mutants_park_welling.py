@@ -3,8 +3,8 @@
 MUTANTS = {
     "tested on training records": (
         "lib.papers.park_welling._one",
-        "misses[name] = y[n:] - domain.unscale(theta).predict(X[n:])",
-        "misses[name] = y[: n // TEST] - domain.unscale(theta).predict(X[: n // TEST])",
+        "{name: y[n:] - domain.unscale(path[-1]).predict(X[n:]) for",
+        "{name: y[: n // TEST] - domain.unscale(path[-1]).predict(X[: n // TEST]) for",
         "lib/test_park_welling.py -k fresh_records",
     ),
     "all plans share their noise": (
