@@ -60,7 +60,10 @@ CASES = {
     "irls_moments.stacked": [
         (r"table has shape \(4, 3\): give 2 columns", lambda: irls_moments.stacked(TABLE, [[0.0]] * 2, [1.0] * 2)),
         (r"table has shape \(4, 3\): give 2 columns", lambda: irls_moments.stacked(TABLE, [[0.0]], [1.0])),
-        (r"thetas has shape \(2,\), caps \(2,\): give a row", lambda: irls_moments.stacked(TABLE, [0.0, 0.0], [1.0] * 2)),
+        (
+            r"thetas has shape \(2,\), caps \(2,\): give a row",
+            lambda: irls_moments.stacked(TABLE, [0.0, 0.0], [1.0] * 2),
+        ),
         (r"thetas has shape \(2, 2\), caps \(3,\): give a row", lambda: irls_moments.stacked(TABLE, ZEROS, [1.0] * 3)),
         ("thetas holds nan", lambda: irls_moments.stacked(TABLE, [[0.0, math.nan]] * 2, [1.0] * 2)),
         ("a cap is -1: give", lambda: irls_moments.stacked(TABLE, ZEROS, [1.0, -1.0])),
