@@ -186,6 +186,12 @@ def follow(plans: Sequence[Plan], table: FloatArray, rngs: Sequence[np.random.Ge
     >>> [path.ravel().tolist() for path in follow(plans, np.array([[0.5, 1.0], [0.5, 1.0]]), rngs)]
     [[0.0, 0.5], [0.0, 0.5, 0.5]]
     """
+    if not plans or len(rngs) != len(plans):
+        raise InputError(
+            f"there are {len(plans)} plans and {len(rngs)} rngs: give at least one plan, and one rng for each"
+        )
+    if any(plan.domain != plans[0].domain for plan in plans):
+        raise InputError("the plans are for several domains: give those of one, whose table this is")
     p, caps = plans[0].domain.p, sorted({plan.cap for plan in plans})
     begun = dict(zip(caps, stacked(table, np.zeros((len(caps), p)), caps), strict=True))
     paths = [np.zeros((plan.iterations + 1, p)) for plan in plans]

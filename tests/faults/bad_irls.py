@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 
+from dpreg import noise
 from dpreg.checks import BrokenGuaranteeWarning
 from dpreg.mechanisms import chi_square, irls, irls_laws, irls_moments
 from dpreg.pipeline.domain import Ball, Box
@@ -15,6 +16,7 @@ TABLE, ZEROS = np.zeros((4, 3)), np.zeros((2, 2))
 X, Y = np.zeros((4, 2)), np.zeros(4)
 NONE = irls_laws.NoNoise()
 PLAN = irls.gaussian(BALL, 1.0)
+OTHER = Ball([0, 0], 2, (-1, 1))
 
 
 def shared(make):
@@ -41,6 +43,14 @@ def printed(*args, **more):
 
 
 CASES = {
+    "irls.follow": [
+        ("0 plans and 0 rngs: give", lambda: irls.follow([], TABLE, [])),
+        ("1 plans and 0 rngs: give", lambda: irls.follow([PLAN], TABLE, [])),
+        (
+            "for several domains: give",
+            lambda: irls.follow([PLAN, irls.exact(OTHER)], TABLE, [noise.generator(seed) for seed in (1, 2)]),
+        ),
+    ],
     "irls_moments.loss": [
         ("residuals has entries of type", lambda: irls_moments.loss(["a"], 1.0)),
         ("cap is 0: give", lambda: irls_moments.loss([1.0], 0.0)),

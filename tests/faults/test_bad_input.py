@@ -665,7 +665,6 @@ EXEMPT = {
     "laws.Scales.certify": "laws.certify calls it",
     "laws.Scales.perturb": "inner step of release.perturb",
     "logistic.predicted": "inner step of misclassified",
-    "irls.follow": "inner step of irls, which checks",
     "checks.InputError": "an error",
     "checks.BudgetError": "an error",
     "checks.IndefiniteError": "an error",
