@@ -105,7 +105,7 @@ def laplace(scale: ArrayLike, shape: tuple[int, ...], random_state: RandomState 
 
 
 @checked
-def mirrored(scale: ArrayLike, shape: tuple[int, ...], random_state: RandomState = None) -> FloatArray:
+def symmetric(scale: ArrayLike, shape: tuple[int, ...], random_state: RandomState = None) -> FloatArray:
     """Draw symmetric matrices of Laplace variables: those of the upper triangle, and the same once more below.
 
     Parameters
@@ -117,7 +117,7 @@ def mirrored(scale: ArrayLike, shape: tuple[int, ...], random_state: RandomState
 
     Examples
     --------
-    >>> drawn = mirrored(1.0, (2, 2), random_state=1)
+    >>> drawn = symmetric(1.0, (2, 2), random_state=1)
     >>> bool(drawn[0, 1] == drawn[1, 0] != drawn[0, 0])
     True
     """

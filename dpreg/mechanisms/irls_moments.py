@@ -77,8 +77,7 @@ def moments(table: FloatArray, theta: ArrayLike, cap: float) -> FloatArray:
 def stacked(table: FloatArray, thetas: ArrayLike, caps: ArrayLike) -> FloatArray:
     """Return `moments(table, theta, cap)` for each theta and cap, but for rounding; shape (m, p + 1, p + 1).
 
-    The products of the columns are formed once for all of them, and weighted in one matrix product: for ten parameters
-    and eleven columns in a third of the time.
+    The products of the columns are formed once for all of them, and weighted in one matrix product.
 
     Parameters
     ----------

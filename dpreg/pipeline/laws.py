@@ -255,7 +255,7 @@ class Scales(Law):
     def perturb(self, objective: Quadratic, draws: tuple[int, ...], rng: np.random.Generator) -> Quadratic:
         """Add independent noise: to the upper triangle of M, copied down, unless `ordered`, and to v."""
         batch = (*draws, *np.broadcast_shapes(objective.batch, self.batch))
-        draw = noise.laplace if self.ordered else noise.mirrored
+        draw = noise.laplace if self.ordered else noise.symmetric
         change = draw(self.M, (*batch, self.p, self.p), rng)
         # A copied draw on unequal twins would publish their difference without noise.
         M = (objective.M if self.ordered else objective.symmetric) + change

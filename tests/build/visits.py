@@ -60,7 +60,7 @@ UNFOLD = "() => { for (const fold of document.querySelectorAll('details')) fold.
 @pytest.fixture(scope="module")
 def browser():
     """One browser for all pages, closed with the module: its event loop must not outlive it in this process."""
-    if MISSING:
+    if MISSING:  # a desk may do without; with CI=true `test_there_are_pages_and_a_browser` fails for that
         pytest.skip("; ".join(MISSING))
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)

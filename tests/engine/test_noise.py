@@ -209,16 +209,16 @@ def test_one_draw_is_never_shared_by_several_numbers():
     assert len(np.unique(noise.laplace([1.0, 1.0, 1.0], (4, 3), 1))) == 12
 
 
-def test_mirrored_draws_have_the_scales_of_the_upper_triangle():
+def test_symmetric_draws_have_the_scales_of_the_upper_triangle():
     scale = np.array([[0.5, 2.0], [9.0, 0.0]])
-    drawn = noise.mirrored(scale, (N, 2, 2), 5)
+    drawn = noise.symmetric(scale, (N, 2, 2), 5)
     assert (drawn[:, 1, 0] == drawn[:, 0, 1]).all()
     assert (drawn[:, 1, 1] == 0).all()
     assert_law(drawn[:, 0, 0], 0.5)
     assert_law(drawn[:, 0, 1], 2.0)
     for shape in ((3,), (2, 3)):
         with pytest.raises(InputError, match="give two equal numbers"):
-            noise.mirrored(1.0, shape, 1)
+            noise.symmetric(1.0, shape, 1)
 
 
 @pytest.mark.parametrize("state", [0, 7, np.int64(7), np.random.SeedSequence(7)])

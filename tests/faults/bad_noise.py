@@ -5,11 +5,11 @@ import math
 from dpreg import noise
 
 CASES = {
-    "noise.mirrored": [
-        ("negative or not finite: give", lambda: noise.mirrored(-1.0, (2, 2))),
-        (r"shape is \(2, 3\): give", lambda: noise.mirrored(1.0, (2, 3))),
-        (r"shape is \(2,\): give", lambda: noise.mirrored(1.0, (2,))),
-        ("random_state is 'a': give", lambda: noise.mirrored(1.0, (2, 2), "a")),
+    "noise.symmetric": [
+        ("negative or not finite: give", lambda: noise.symmetric(-1.0, (2, 2))),
+        (r"shape is \(2, 3\): give", lambda: noise.symmetric(1.0, (2, 3))),
+        (r"shape is \(2,\): give", lambda: noise.symmetric(1.0, (2,))),
+        ("random_state is 'a': give", lambda: noise.symmetric(1.0, (2, 2), "a")),
     ],
     "noise.gaussian": [
         ("negative or not finite: give", lambda: noise.gaussian(-1.0, (2,))),

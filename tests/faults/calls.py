@@ -322,7 +322,7 @@ def ground():
     yield noise.seed_sequence, {"random_state": 1}
     yield noise.spawn, {"random_state": 1, "keys": (1, 2)}
     yield noise.laplace, {"scale": 1.0, "shape": (2,), "random_state": 1}
-    yield noise.mirrored, {"scale": 1.0, "shape": (2, 2), "random_state": 1}
+    yield noise.symmetric, {"scale": 1.0, "shape": (2, 2), "random_state": 1}
     yield noise.gaussian, {"deviation": 1.0, "shape": (2,), "random_state": 1}
     yield noise.geometric, {"alpha": 0.5, "shape": (2,), "random_state": 1}
     yield noise.wishart, {"p": 2, "degrees": 3.0, "shape": (2,), "random_state": 1}

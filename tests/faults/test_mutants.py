@@ -110,7 +110,7 @@ MUTANTS = {
         "test_noise.py",
     ),
     "twins drawn apart": (
-        "dpreg.noise.mirrored",
+        "dpreg.noise.symmetric",
         "out[..., rows, columns] = out[..., columns, rows] = drawn",
         "out[..., rows, columns], out[..., columns, rows] = drawn, laplace(upper, drawn.shape, random_state)",
         "test_noise.py -k twins",
