@@ -1,8 +1,8 @@
 """Fold what a first reading does not need: `<details>`, which a keyboard, a search and a link open, and print shows.
 
 Folded are long proofs, long code, long tables, the numbers behind a figure, and of each entry of the reference all but
-its first paragraph. What an author adds to these: the line `{rest}` folds what follows it in its
-section, up to a subsection.
+its first paragraph. What an author adds to these: the comment `% fold: title` folds what follows it in its section, up
+to a subsection. A notebook, which folds nothing, does not show it.
 `book/_static/folding.js` opens what a link leads to.
 """
 
@@ -12,9 +12,10 @@ from itertools import groupby, takewhile
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
-from sphinx.util.docutils import SphinxDirective
+from sphinx.util import logging
 from sphinx_proof.nodes import proof_node
 
+LOGGER = logging.getLogger(__name__)
 PROOF = 400  # characters of text, code and formulas; what is longer folds, as below
 CODE = 6  # lines
 ROWS = 8  # of a table that a cell prints
@@ -24,19 +25,6 @@ NUMBERS = ("report.table(plot.numbers(", "report.table(play.numbers(")  # the ce
 
 class Fold(nodes.General, nodes.Element):
     """Holds what is folded; its `title` stays."""
-
-
-class RestNode(nodes.Invisible, nodes.Element):
-    """Stands where a section begins to fold."""
-
-
-class Rest(SphinxDirective):
-    """Folds the rest of a section, below a line that says what it holds."""
-
-    has_content = True
-
-    def run(self):
-        return [RestNode(title=" ".join(self.content) or "The rest of this section")]
 
 
 def visit(writer, node):
@@ -96,12 +84,17 @@ class Folding(SphinxPostTransform):
         for entry in list(self.document.findall(addnodes.desc_content)):
             if len(entry) > 1:
                 wrap(entry.children[1:], "Details")
-        for mark in list(self.document.findall(RestNode)):
+        for mark in list(self.document.findall(nodes.comment)):
             rest = mark.parent.children[mark.parent.index(mark) + 1 :]
             after = list(takewhile(lambda part: not isinstance(part, nodes.section), rest))
+            title = mark.astext().removeprefix("fold: ")
+            if title == mark.astext() or not after:
+                LOGGER.warning(
+                    "this comment folds nothing: write `% fold: title`, and what it folds below", location=mark
+                )
+            else:
+                wrap(after, title)
             mark.parent.remove(mark)
-            if after:
-                wrap(after, mark["title"])
 
     def cell(self, cell):
         """Fold the code and the table of a cell, where they are long and not folded by its tags."""
@@ -122,7 +115,5 @@ class Folding(SphinxPostTransform):
 
 def setup(app):
     app.add_node(Fold, html=(visit, depart))
-    app.add_node(RestNode)
-    app.add_directive("rest", Rest)
     app.add_post_transform(Folding)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -54,7 +54,7 @@ OPEN = (
 @pytest.mark.parametrize(
     ("page", "place"),
     [
-        ("mechanisms/allocation", "claim-ba-fm"),  # below a line `{rest}`
+        ("mechanisms/allocation", "claim-ba-fm"),  # below a line `% fold:`
         ("verdicts/ledger", "fm-s"),
         ("reference/pipeline", "dpreg.pipeline.domain.Box.clip"),  # in the entry of its class
     ],

@@ -98,17 +98,23 @@ def test_the_rest_of_a_section_folds_with_what_is_folded_in_it():
     proof = proof_node("", nodes.paragraph(text="x" * 1000))
     below = nodes.section("", nodes.title(text="Below"))
     text = nodes.paragraph(text="a")
-    first = nodes.section("", nodes.title(text="One"), folding.RestNode(title="How"), text, proof, below)
-    titles, page = folded(first, nodes.section("", nodes.title(text="Two"), folding.RestNode(title="None")))
+    first = nodes.section("", nodes.title(text="One"), nodes.comment("", "fold: How"), text, proof, below)
+    titles, page = folded(first)
     assert titles == ["How", "Proof"]
     assert [type(part).__name__ for part in first] == ["title", "Fold", "section"]
-    assert not list(page.findall(folding.RestNode))
+    assert not list(page.findall(nodes.comment))
 
 
-@pytest.mark.parametrize(("content", "title"), [([], "The rest of this section"), (["All", "cells"], "All cells")])
-def test_the_directive_says_what_it_holds(content, title):
-    (mark,) = folding.Rest.run(SimpleNamespace(content=content))
-    assert mark["title"] == title
+@pytest.mark.parametrize("parts", [["fold: None"], ["fold:How", "text"], ["a thought", "text"]])
+def test_a_comment_that_folds_nothing_is_reported(parts, monkeypatch):
+    said = []
+    monkeypatch.setattr(folding.LOGGER, "warning", lambda message, location: said.append(message))
+    title, *texts = parts
+    below = [nodes.paragraph(text=text) for text in texts]
+    titles, page = folded(nodes.section("", nodes.comment("", title), *below))
+    assert titles == []
+    assert len(said) == 1
+    assert len(list(page.findall(nodes.paragraph))) == len(texts)
 
 
 def test_a_fold_is_html():

@@ -16,6 +16,10 @@ import nbformat
 import pytest
 from jupytext.config import load_jupytext_configuration_file, notebook_formats, preferred_format
 
+from tests.build import visits
+
+browser = visits.browser  # a fixture
+
 ROOT = Path(__file__).resolve().parents[2]
 BOOK = ROOT / "book"
 PAGES = sorted(
@@ -128,10 +132,12 @@ def test_a_folder_in_which_jupyterlab_finds_nothing(tmp_path):
     assert done.stderr.startswith("JupyterLab cannot look for its parts in a folder with one of *?[ in its name")
 
 
+@pytest.mark.slow
 def test_binder_gets_the_same_settings(tmp_path):
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    env = os.environ | {"JUPYTER_CONFIG_DIR": str(tmp_path / "config"), "PATH": path}
-    subprocess.run(["bash", "postBuild"], cwd=ROOT, env=env, check=True)
+    here = {"JUPYTER_CONFIG_DIR": str(tmp_path / "config"), "PIP_TARGET": str(tmp_path / "packages"), "PATH": path}
+    subprocess.run(["bash", "postBuild"], cwd=ROOT, env=os.environ | here, check=True)
+    assert list(tmp_path.glob("packages/share/jupyter/labextensions/jupyterlab-myst/package.json"))
     for file in (ROOT / "tools" / "jupyter").rglob("*.*"):
         if "__pycache__" not in file.parts:
             copied = tmp_path / "config" / file.relative_to(ROOT / "tools" / "jupyter")
@@ -212,6 +218,19 @@ def test_chapters_run_in_the_environment_of_the_book(server):
     connection = server.runtime / f"kernel-{kernel['id']}.json"
     done = subprocess.run([sys.executable, "-c", CLIENT, connection], capture_output=True, encoding="utf-8")
     assert done.stdout == f"{sys.prefix} False\n", done.stderr + server.log.read_text(errors="replace")
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_theorems_and_formulas_are_set(server, browser):
+    """In JupyterLab alone they are code; what only the book has is shown by its name."""
+    page = browser.new_page(viewport={"width": 1280, "height": 4000})
+    page.goto(f"{server.info['url']}lab/tree/{CHAPTER}?token={server.info['token']}", timeout=visits.HANGS)
+    theorem = page.locator(".myst .myst-proof", has=page.locator(".katex")).first
+    theorem.wait_for(timeout=visits.HANGS)  # cells are set as they come into view
+    assert "Proposition 1" in theorem.inner_text()
+    assert not page.locator(".myst .katex-error").count()
+    assert not page.get_by_text("Unknown Directive").count()
 
 
 @pytest.mark.slow
