@@ -301,7 +301,7 @@ def test_linear_term_of_objective_perturbation(epsilon):
 
 
 def test_soft_threshold():
-    text = right(displayed("eq-regression-soft")).replace(r"\sign(v_j)", "a").replace(r"\,", "")
+    text = right(displayed("eq-regression-soft")).replace(r"\operatorname{sign}(v_j)", "a").replace(r"\,", "")
     m, v, penalty = np.array([2.0, 0.5, 3.0]), np.array([3.0, -4.0, 0.1]), Penalty(1.5, 0.3)
     found = solve.minimise(Quadratic(np.diag(m), v, np.array(0.0)), penalty)
     for j in range(3):
