@@ -148,6 +148,7 @@ def test_no_draw_has_a_minimiser():
 
 
 def test_pruning_is_covered():
+    assert value("RR-PRUNE", "epsilon") == 1
     assert value("RR-PRUNE", "loss") == pytest.approx(1 / 8)  # |a - a'| over the scale 8
     draws = np.random.default_rng(4).laplace([[0.0], [1.0]], 8, size=(2, 400_000))
     pruned = (draws <= 0).mean(axis=1)
@@ -157,7 +158,8 @@ def test_pruning_is_covered():
 def test_an_approximate_solver_is_covered():
     loss = math.log(2 - math.exp(-1 / 2))
     assert loss == pytest.approx(value("RR-SOLVER", "loss"), abs=1e-6)
-    assert value("SL-VALID", "loss") == value("RR-SOLVER", "loss") <= value("RR-SOLVER", "epsilon") == 1
+    assert value("SL-VALID", "loss") == value("RR-SOLVER", "loss")
+    assert value("SL-VALID", "epsilon") == value("RR-SOLVER", "epsilon") == 1 >= loss
     rng, ups = np.random.default_rng(5), []
     for v in (-4.0, 0.0):
         a, b = rng.laplace(scale=8, size=400_000) + 2, v + rng.laplace(scale=8, size=400_000)

@@ -127,6 +127,9 @@ def test_soft_thresholding():
                 candidates.add(point)
         best = min(candidates, key=lambda u: m * u * u + v * u + 2 * abs(u))
         assert best == claim[name]
+    searched = minimise(Quadratic(np.diag([1.0, 2.0, 4.0]), np.array([-6.0, 1.0, 5.0]), 0.0), Penalty(2.0, alpha=0.0))
+    exact = [float(claim[name]) for name in ("first", "second", "third")]
+    assert np.abs(searched - exact).max() == pytest.approx(claim["difference"], abs=1e-6)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.3, 0.8])

@@ -36,6 +36,9 @@ def test_cells_per_record_grow_with_the_attributes():
         K = bandwidth(N_001, D)
         sizes = [min(K, round(dataset.bounds[a][1] - dataset.bounds[a][0]) + 1) for a in dataset.names]
         assert math.prod([K, *sizes]) == value("RR-DPME-COST", name)
+    # the rule, base^(2 / (2 + D)), gives two cells or more as long as D is at most 2 log2(base) - 2
+    most = math.floor(2 * math.log2(N_001 / math.sqrt(math.log(N_001))) - 2)
+    assert most == value("RR-DPME-COST", "most_axes")
 
 
 def test_cells_are_fewer_than_the_records_squared_until_there_are_two_per_axis():
