@@ -52,6 +52,7 @@ EXEMPT = {
     "reweighted.reweighted": STATED,
     "reweighted.entries": STATED,
     "reweighted.MomentKind": STATED,
+    "reweighted.MomentKind.price": STATED,
     "residuals.ChiSquareDifference": STATED,
     "residuals.ChiSquareDifference.cdf": STATED,
     "residuals.ChiSquareDifference.mean": STATED,
