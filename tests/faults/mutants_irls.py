@@ -7,6 +7,12 @@ MUTANTS = {
         "math.log1p(-one)",
         "test_irls.py -k exposure",
     ),
+    "exposure of noise that is two-sided": (
+        "dpreg.mechanisms.irls.Plan.exposure",
+        "if not self.second.one_sided:",
+        "if False:",
+        "test_irls.py -k exposure_is_the",
+    ),
     "weights not capped": (
         "dpreg.mechanisms.irls_moments.moments",
         "np.maximum(size, floor, out=size)",
