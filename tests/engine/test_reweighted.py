@@ -9,7 +9,15 @@ import pytest
 
 from dpreg import accounting, noise
 from dpreg.audit.declared import QUICK
-from dpreg.audit.reweighted import LAPLACE_FIRST, LAPLACE_SECOND, entries, reweighted
+from dpreg.audit.reweighted import (
+    DIFFERENCE,
+    GAUSSIAN_FIRST,
+    GAUSSIAN_SECOND,
+    LAPLACE_FIRST,
+    LAPLACE_SECOND,
+    entries,
+    reweighted,
+)
 from dpreg.audit.statement import RELATIONS
 from dpreg.mechanisms import irls, irls_moments
 from dpreg.mechanisms.irls_laws import Laplace, VectorLaw
@@ -141,3 +149,17 @@ def test_entries_of_stacks():
     assert entries(stack).shape == (2, 6)
     assert entries(stack)[1].sum() == pytest.approx((stack[1].sum() + np.trace(stack[1])) / 2)
     assert math.isclose(entries(stack)[0, 0], stack[0, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "length"),
+    [
+        (LAPLACE_FIRST, [3.0, -4.0], 7.0),
+        (GAUSSIAN_FIRST, [3.0, -4.0], 5.0),
+        (LAPLACE_SECOND, [[1.0, 2.0], [2.0, -3.0]], 6.0),
+        (GAUSSIAN_SECOND, [[1.0, 2.0], [2.0, -4.0]], 5.0),
+        (DIFFERENCE, [[0.0, 2.0], [2.0, -3.0]], 5.0),  # eigenvalues 1 and -4
+    ],
+)
+def test_lengths_by_hand(kind, change, length):
+    assert kind.length(np.array([change, change])) == pytest.approx([length, length])
