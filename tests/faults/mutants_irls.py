@@ -1,6 +1,12 @@
 """Faults in irls, irls_moments and chi_square, and the tests that must notice."""
 
 MUTANTS = {
+    "a plan whose bounds were read off the data says nothing": (
+        "dpreg.mechanisms.irls.Plan.ledger",
+        "in (self.domain.caveat, law.caveat)",
+        "in (law.caveat,)",
+        "test_pay.py -k bounds_read",
+    ),
     "exposure of one iteration": (
         "dpreg.mechanisms.irls.Plan.exposure",
         "self.iterations * math.log1p(-one)",
