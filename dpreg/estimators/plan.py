@@ -8,24 +8,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from dpreg import checks, noise
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
-from dpreg.estimators.records import Mechanism, noise_law
+from dpreg.estimators.records import Mechanism, PureWord, noise_law
+from dpreg.mechanisms.wishart import WishartDifference
 from dpreg.noise import RandomState
 from dpreg.pipeline import repair, solve
 from dpreg.pipeline.domain import Ball, Box, Domain
+from dpreg.pipeline.laws import Scales
 from dpreg.pipeline.objective import FLAT, SQUARED, Quadratic, zero
 from dpreg.pipeline.release import perturb
 
 NEAR = 0.1
 """Noise over moments (`Forecast.noise`) up to which the first order is within 5 % of the simulation, by test."""
 
-MECHANISMS: dict[str, Any] = {"mean first": "mean first", "Wishart difference": "wishart", "Laplace": "laplace"}
+TITLES: dict[PureWord, str] = {"wishart": WishartDifference.name, "laplace": Scales.name}
+PURE: dict[str, Any] = {TITLES.get(word, word): word for word in get_args(PureWord)}  # by their names in a table
 
 REACH = 1e-6, 1e6  # between which an epsilon is looked for
 WIDEST = 1e4  # beyond, rounding makes the moments singular
@@ -310,7 +313,7 @@ def compare(
     found = {name: expected_error(place, n, epsilon, G, **options) for name, (place, G) in plans.items()}
     found[taller] = replace(found[taller], constant=k**2 * found[taller].constant)  # in half-ranges of the plan
     used = options.get("mechanism", "mean first")
-    others = {name: other for name, other in MECHANISMS.items() if other != used} if mechanisms is None else mechanisms
+    others = {name: other for name, other in PURE.items() if other != used} if mechanisms is None else mechanisms
     for name, mechanism in others.items():
         found[name] = expected_error(domain, n, epsilon, one, **(options | {"mechanism": mechanism, "delta": 0.0}))
     return found

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal, Self, get_args
+from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,20 +14,16 @@ from dpreg import checks
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.estimators import records
-from dpreg.estimators.records import Bounds, Mechanism
+from dpreg.estimators.records import Bounds, LabelMechanism, LabelWord, Mechanism
 from dpreg.mechanisms.objective_perturbation import objective_perturbation, share_for
 from dpreg.noise import RandomState
 from dpreg.pipeline import guarantee, lattice, objective, repair, solve
 from dpreg.pipeline.budget import Budget
 from dpreg.pipeline.domain import Ball, Box, Domain
-from dpreg.pipeline.laws import Law
 from dpreg.pipeline.objective import Loss, Quadratic
 from dpreg.pipeline.release import Release, Sampler, release
 from dpreg.pipeline.solve import NONE, Penalty
 from dpreg.pipeline.surrogates import chebyshev
-
-LabelWord = Literal["objective", "mean first", "wishart", "laplace"]
-LabelMechanism = LabelWord | Callable[..., Law]
 
 
 class _Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types

@@ -28,7 +28,12 @@ from dpreg.pipeline.laws import Law, certify, functional
 from dpreg.pipeline.objective import Loss
 from dpreg.pipeline.solve import Penalty
 
-Mechanism = Literal["mean first", "wishart", "laplace", "gaussian"] | Callable[..., Law]
+# The words for mechanisms stand here and nowhere else: others are made of these.
+PureWord = Literal["mean first", "wishart", "laplace"]
+Word = Literal[PureWord, "gaussian"]
+LabelWord = Literal["objective", PureWord]
+Mechanism = Word | Callable[..., Law]
+LabelMechanism = LabelWord | Callable[..., Law]
 Bounds = Domain | tuple[ArrayLike, ArrayLike, tuple[float, float]]
 
 
@@ -251,16 +256,20 @@ def noise_law(
     'Laplace'
     """
     public = n if domain.intercept and neighbours == "replace" else None
-    known: dict[Any, Any] = {"mean first": partial(mean_first, n=public), "wishart": difference, "laplace": functional}
-    known["gaussian"] = partial(mean_first, n=public, delta=delta)
-    make = mechanism if callable(mechanism) else known[checks.choice(mechanism, tuple(known), "mechanism")]
+    makers: dict[Word, Callable[..., Law]] = {
+        "mean first": partial(mean_first, n=public),
+        "wishart": difference,
+        "laplace": functional,
+        "gaussian": partial(mean_first, n=public, delta=delta),
+    }
+    make = mechanism if callable(mechanism) else makers[mechanism]
     chance = checks.chance(delta, "delta", zero=True)
     if mechanism != "gaussian" and chance:
         raise InputError(f"delta is {delta:g}, and only mechanism='gaussian' spends one: choose it, or give delta=0")
     if mechanism == "gaussian" and not chance:
         raise InputError("delta is 0, and no epsilon covers Gaussian noise without one: give a delta such as 1e-6")
     spent = checks.budget(epsilon)
-    law: Law = make(domain, spent, neighbours=neighbours, loss=loss)
+    law = make(domain, spent, neighbours=neighbours, loss=loss)
     if (cost := certify(law, domain, neighbours, loss)) > spent * (1 + 1e-9):
         raise InputError(f"the law costs {cost:g}, and epsilon is {spent:g}: scale its noise up")
     return law

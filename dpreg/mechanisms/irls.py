@@ -91,11 +91,11 @@ class Plan:
 
     @property
     def exposure(self) -> float:
-        """Delta of all one-sided Wishart steps together: 1 - exp(-J epsilon'), zero for other noise.
+        """Delta of all steps of one-sided noise together: 1 - exp(-J epsilon'), zero for other noise.
 
         So likely at most is an output that is impossible under a neighbour. The ledger adds these steps up instead.
         """
-        if not isinstance(self.second, Wishart):
+        if not self.second.one_sided:
             return 0.0
         change = self.second.change(sensitivities(self.domain, self.cap, self.neighbours), "second")[1]
         one = self.second.price(change, self.domain.p, self.neighbours)[1]

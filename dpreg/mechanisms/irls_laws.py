@@ -33,6 +33,7 @@ class MomentLaw(ABC):
     scale: float
     name: ClassVar[str]
     caveat: ClassVar[str] = ""
+    one_sided: ClassVar[bool] = False  # its delta is the chance of outputs that are impossible under a neighbour
 
     def __post_init__(self) -> None:
         if checks.finite(self.scale, "scale") < 0:
@@ -265,6 +266,7 @@ class Wishart(WishartLaw):
 
     name: ClassVar[str] = "Wishart"
     caveat: ClassVar[str] = IMPOSSIBLE
+    one_sided: ClassVar[bool] = True
 
     def _promise(self, loss: float, p: int, neighbours: Neighbours) -> Price:
         # Only with p + 1 degrees of freedom is there no determinant in the density.

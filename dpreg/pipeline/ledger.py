@@ -27,6 +27,7 @@ class Spend:
     released : str
         What was published.
     mechanism : str
+        Name of the noise, as its law has it, such as "Laplace".
     neighbours : {"replace", "add_remove"}
     norm : str
         In which the sensitivity is measured, such as "L1". Of a pure release, `sensitivity` over `scale` is epsilon.

@@ -57,6 +57,7 @@ NO_EXAMPLE = {
     "statement.Sample": "noise_law.p_values shows it",
     "statement.Declared": "quadratic.quadratic makes one",
     "quadratic.Noise": "quadratic.after_mean shows one",
+    "reweighted.MomentKind": "reweighted.reweighted takes two",
     "outcomes.Outcome": "what observe returns",
     "outcomes.Table": "what table returns",
     "statistics.Statistic": "candidates shows it",

@@ -222,6 +222,17 @@ def test_exposure_is_the_delta_of_all_steps_together():
         assert dataclasses.replace(plan, second=irls_laws.Wishart(1.0, 7)).exposure == 1
 
 
+def test_exposure_is_asked_of_the_law_whoever_made_it():
+    class Mine(irls_laws.Laplace):
+        one_sided = True
+
+        def _promise(self, loss, p, neighbours):
+            return loss, 0.1, math.inf
+
+    plan = dataclasses.replace(irls.pure(unit(3), 0.4, "Laplace", iterations=4), second=Mine(2.0))
+    assert plan.exposure == pytest.approx(1 - 0.9**4)
+
+
 def test_one_predictor_and_a_long_theta():
     """thm-irls-wishart for d = 1: B can move by kappa up to |theta| = 1 + 1 / kappa, and by less beyond."""
     x, t = np.meshgrid(np.linspace(0, 1, 401), np.linspace(-1, 1, 401))

@@ -14,115 +14,22 @@ import pytest
 
 import dpreg
 from dpreg import noise
-from dpreg.mechanisms import budget_split, filter_priority, histogram, irls
 from dpreg.mechanisms import mean_first as mean
-from dpreg.mechanisms.grid import Grid, bandwidth, partition
-from dpreg.mechanisms.objective_perturbation import objective_perturbation
+from dpreg.mechanisms.grid import Grid, bandwidth
 from dpreg.pipeline import laws, objective, release, repair, solve
-from dpreg.pipeline.domain import Ball, Box, Domain
+from dpreg.pipeline.domain import Box, Domain
 from dpreg.pipeline.ledger import Ledger
 from dpreg.pipeline.surrogates import chebyshev
 from dpreg.sweeps import row_methods
 from dpreg.sweeps.splits import Holdout, draw
-from tests.engine.payers import takers
+from tests.engine.payers import WAYS, box, half, labelled
 
 RELATIONS = ("replace", "add_remove")
-BOX, LABELLED = Box([-1, -1], [1, 1], (-1, 1)), Box([-1, -1], [1, 1], (0, 1), intercept=True)
-CONSTANT = Box([-1, -1], [1, 1], (-1, 1), intercept=True)
-BALL = Ball([0, 0], 1.0, (-1, 1))
+BOX, LABELLED = box(), labelled()
 rng = np.random.default_rng(0)
 X, Y = rng.uniform(-1, 1, (30, 2)), rng.uniform(-1, 1, 30)
 
 
-def laplace(X, y, relation, seed):
-    law = laws.functional(BOX, 0.5, neighbours=relation)
-    return release.release(objective.linear(X, y, BOX), law, seed, neighbours=relation)
-
-
-def repeated(X, y, relation, seed):
-    law = laws.functional(BOX, 50.0, neighbours=relation)
-    return repair.retry(objective.linear(X, y, BOX), law, seed, neighbours=relation)
-
-
-def wishart(X, y, relation, seed):
-    law = dpreg.difference(BOX, 0.5, neighbours=relation)
-    return release.release(objective.linear(X, y, BOX), law, seed, neighbours=relation)
-
-
-def mean_first(X, y, relation, seed):
-    law = mean.mean_first(CONSTANT, 0.5, len(X) if relation == "replace" else None, neighbours=relation)
-    return release.release(objective.linear(X, y, CONSTANT), law, seed, neighbours=relation)
-
-
-def dpme(X, y, relation, seed):
-    return histogram.dpme(histogram.count(X, y, partition(BOX, 3)), 0.5, seed, neighbours=relation)
-
-
-def sampled(X, y, relation, seed):
-    cells = histogram.count(X, y, partition(BOX, 3))
-    return filter_priority.filter_priority(cells, 0.5, 10, seed, neighbours=relation)
-
-
-def privr(X, y, relation, seed):
-    return budget_split.privr(objective.linear(X, y, BOX), 1.0, random_state=seed, neighbours=relation)
-
-
-def perturbed(X, y, relation, seed):
-    return objective_perturbation(X, half(y), LABELLED, 0.5, random_state=seed, neighbours=relation)
-
-
-def perturbed_in_k(X, y, relation, seed):
-    return objective_perturbation(X, half(y), LABELLED, 0.5, norm="K", random_state=seed, neighbours=relation)
-
-
-def reweighted(X, y, relation, seed):
-    return irls.irls(X, y, irls.pure(BALL, 0.5, iterations=2, neighbours=relation), seed)
-
-
-def linear(X, y, relation, seed, mechanism="wishart", box=BOX, **more):
-    options = {"mechanism": mechanism, "neighbours": relation, "random_state": seed, **more}
-    return dpreg.PrivateLinearRegression(box, 0.5, **options).fit(X, y)
-
-
-def logistic(X, y, relation, seed, mechanism="objective"):
-    settings = {"mechanism": mechanism, "neighbours": relation, "random_state": seed}
-    return dpreg.PrivateLogisticRegression(LABELLED, 0.5, **settings).fit(X, half(y))
-
-
-def half(y):
-    return (np.asarray(y) > 0).astype(float)
-
-
-MECHANISMS = {
-    "release": laplace,
-    "retry": repeated,
-    "wishart": wishart,
-    "mean first": mean_first,
-    "dpme": dpme,
-    "filter_priority": sampled,
-    "privr": privr,
-    "objective_perturbation": perturbed,
-    "objective_perturbation, K": perturbed_in_k,
-    "irls": reweighted,
-    "linear": linear,
-    "linear, laplace": functools.partial(linear, mechanism="laplace"),
-    "linear, mean first": functools.partial(linear, mechanism="mean first", box=CONSTANT),
-    "linear, gaussian": functools.partial(linear, mechanism="gaussian", box=CONSTANT, delta=1e-6),
-    "logistic": logistic,
-    "logistic, wishart": functools.partial(logistic, mechanism="wishart"),
-}
-# Which of them show what each function that takes a budget does.
-SHOWN_BY = {
-    "release.release": ("release", "wishart", "mean first"),
-    "repair.retry": ("retry",),
-    "histogram.dpme": ("dpme",),
-    "filter_priority.filter_priority": ("filter_priority",),
-    "objective_perturbation.objective_perturbation": ("objective_perturbation", "objective_perturbation, K"),
-    "budget_split.privr": ("privr",),
-    "irls.irls": ("irls",),
-    "private.PrivateLinearRegression.fit": ("linear", "linear, laplace", "linear, mean first", "linear, gaussian"),
-    "private.PrivateLogisticRegression.fit": ("logistic", "logistic, wishart"),
-}
 # Data that no bound foresaw. What is not a number at all is refused, and is no data.
 HOSTILE = {
     "far outside": ([1e9, -1e9], 1e9),
@@ -160,21 +67,12 @@ def skeleton(thing, path=""):
 def run(name, X, y, relation, seed=1):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        out = MECHANISMS[name](X, y, relation, seed)
+        out = WAYS[name].run(X, y, neighbours=relation, random_state=seed)
     return out, [str(one.message) for one in caught]
 
 
-DRAWN = {"filter_priority": ("codes", "weights")}  # how many cells pass is released
-
-
-def test_the_table_is_complete():
-    """A mechanism takes both relations, and any number of records, none included."""
-    assert set(SHOWN_BY) == set(takers()), "add it to MECHANISMS, RELEASED and SHOWN_BY here"
-    assert set().union(*SHOWN_BY.values()) == set(MECHANISMS) == set(RELEASED)
-
-
 @pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("name", WAYS)
 def test_a_hostile_record_changes_nothing_but_numbers(name, relation):
     plain, silent = run(name, X, Y, relation)
     expected = dict(skeleton(plain))
@@ -182,13 +80,13 @@ def test_a_hostile_record_changes_nothing_but_numbers(name, relation):
         other = np.vstack([X[:-1], row]), np.append(Y[:-1], target)
         released, said = run(name, *other, relation)
         found = dict(skeleton(released))
-        for part in DRAWN.get(name, ()):
+        for part in WAYS[name].drawn:
             assert found.pop(f".{part}")[0] == expected[f".{part}"][0]
         assert found == {k: v for k, v in expected.items() if k in found}, what
         assert said == silent, what
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("name", WAYS)
 def test_how_many_records_there_are_is_a_secret_where_one_may_be_added(name):
     """From none on: an error at one record and none at two would tell them apart."""
     for n in (0, 1, 2):
@@ -222,30 +120,12 @@ PUBLIC = (
     r"|grid|law|scales|sampler|bits|delta"
 )
 LEDGER = r"ledger|ledger_"
-RELEASED = {
-    "release": r"objective\.(M|v|c)",
-    "retry": r"objective\.(M|v|c)",
-    "wishart": r"objective\.(M|v|c)",
-    "mean first": r"objective\.(M|v|c)",
-    "dpme": r"slabs",  # the exact counts: it refuses to be copied or pickled
-    "filter_priority": r"codes|weights",
-    "privr": r"relevance",
-    "objective_perturbation": r"\[0\]",
-    "objective_perturbation, K": r"\[0\]",
-    "irls": r"path",
-    "linear": r"coef_|intercept_|release_(\.objective\.(M|v|c))?",
-    "linear, laplace": r"coef_|intercept_|release_(\.objective\.(M|v|c))?",
-    "linear, mean first": r"coef_|intercept_|release_(\.objective\.(M|v|c))?",
-    "linear, gaussian": r"coef_|intercept_|release_(\.objective\.(M|v|c))?",
-    "logistic": r"coef_|intercept_",
-    "logistic, wishart": r"coef_|intercept_|release_(\.objective\.(M|v|c))?",
-}
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("name", WAYS)
 def test_a_published_object_holds_nothing_but_what_may_be_published(name):
     allowed = re.compile(
-        rf"\.?(release_\.)?(objective|objective\.(domain|loss)(\..*)?|({PUBLIC})(\..*)?|({LEDGER})|\[1\]|{RELEASED[name]})?"
+        rf"\.?(release_\.)?(objective|objective\.(domain|loss)(\..*)?|({PUBLIC})(\..*)?|({LEDGER})|\[1\]|{WAYS[name].released})?"
     )
     held = [(path.lstrip("."), part) for path, part in skeleton(run(name, X, Y, "replace")[0])]
     # No exact moments: the field is there, because objectives have it, and empty.
@@ -273,11 +153,11 @@ def test_an_estimator_is_the_chain_bit_for_bit(n, epsilon, kind, relation):
     first = functools.partial(mean.mean_first, n=n if relation == "replace" else None)
     law = {"mean first": first, "wishart": dpreg.difference, "laplace": laws.functional}[kind]
     settings = {"mechanism": kind, "neighbours": relation, "random_state": 7}
-    box = Box([-1, -1], [1, 1], (-1, 3), intercept=True)
-    noisy = law(box, epsilon, neighbours=relation)
-    f = release.release(objective.linear(X, y, box), noisy, 7, neighbours=relation).objective
-    model = box.unscale(solve.minimise(repair.lift(f, noisy)))
-    fitted = dpreg.PrivateLinearRegression(box, epsilon, **settings).fit(X, y)
+    wide = Box([-1, -1], [1, 1], (-1, 3), intercept=True)
+    noisy = law(wide, epsilon, neighbours=relation)
+    f = release.release(objective.linear(X, y, wide), noisy, 7, neighbours=relation).objective
+    model = wide.unscale(solve.minimise(repair.lift(f, noisy)))
+    fitted = dpreg.PrivateLinearRegression(wide, epsilon, **settings).fit(X, y)
     assert (fitted.intercept_, *fitted.coef_) == (model.intercept, *model.slopes)
     noisy = law(LABELLED, epsilon, neighbours=relation, loss=chebyshev(4.0))
     f = objective.logistic(X, half(y), LABELLED, chebyshev(4.0))

@@ -10,7 +10,7 @@ from dpreg.audit.residuals import laplace_loss, numbers
 from dpreg.audit.statement import Sample, Step
 from dpreg.checks import InputError
 from dpreg.pipeline import objective, release
-from tests.engine.test_pay import Mine, own
+from tests.engine.readers_law import Mine, own
 
 
 def steps(s, law, loss, prices):

@@ -1,6 +1,12 @@
 """Faults in grid, histogram and filter_priority that the fast tests must notice."""
 
 MUTANTS = {
+    "cells whose bounds were read off the data say nothing": (
+        "dpreg.mechanisms.histogram.spent",
+        ", caveat=histogram.grid.domain.caveat",
+        "",
+        "test_pay.py -k bounds_read",
+    ),
     "counts priced as if one cell changed": (
         "dpreg.mechanisms.histogram",
         '{"replace": 2, "add_remove": 1}',

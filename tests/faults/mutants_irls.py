@@ -1,11 +1,23 @@
 """Faults in irls, irls_moments and chi_square, and the tests that must notice."""
 
 MUTANTS = {
+    "a plan whose bounds were read off the data says nothing": (
+        "dpreg.mechanisms.irls.Plan.ledger",
+        "in (self.domain.caveat, law.caveat)",
+        "in (law.caveat,)",
+        "test_pay.py -k bounds_read",
+    ),
     "exposure of one iteration": (
         "dpreg.mechanisms.irls.Plan.exposure",
         "self.iterations * math.log1p(-one)",
         "math.log1p(-one)",
         "test_irls.py -k exposure",
+    ),
+    "exposure of noise that is two-sided": (
+        "dpreg.mechanisms.irls.Plan.exposure",
+        "if not self.second.one_sided:",
+        "if False:",
+        "test_irls.py -k exposure_is_the",
     ),
     "weights not capped": (
         "dpreg.mechanisms.irls_moments.moments",

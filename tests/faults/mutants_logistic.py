@@ -1,6 +1,12 @@
 """Faults in logistic and in the closed forms of sensitivity that the tests must notice."""
 
 MUTANTS = {
+    "a tilt whose bounds were read off the data says nothing": (
+        "dpreg.mechanisms.objective_perturbation.objective_perturbation",
+        ", caveat=domain.caveat",
+        "",
+        "test_pay.py -k bounds_read",
+    ),
     "rounded labels in the constant": (
         "dpreg.pipeline.domain.Domain.scale_block",
         """np.subtract(y, self.response[0], out=out[:, 0], dtype=np.float64)  # or float32 stays so
