@@ -1,0 +1,196 @@
+"""Rivals that perturb an objective: squares on a bounded set, labels with a delta, and the K-norm gradient mechanism.
+
+They are for study: sweeps draw their noise, and no estimator releases with it. The chapter on the comparison proves
+what they cost. Neighbours replace a record.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import ndtri
+
+from dpreg import checks, noise
+from dpreg.arguments import checked
+from dpreg.checks import FloatArray, InputError, SolverError
+from dpreg.mechanisms.objective_perturbation import RIDGE, share_for
+from dpreg.pipeline.domain import Ball, Box
+from dpreg.pipeline.newton import blocked, newton
+from dpreg.pipeline.objective import Quadratic
+from dpreg.sweeps.methods import Method, RowMethod
+from dpreg.sweeps.moment_methods import inside, longest
+from dpreg.sweeps.splits import Partition
+
+SLOPE, BEND = 4.0, 2.0  # largest derivatives of (z - t)^2 by z, where |z| <= 1 and |t| <= 1
+GAP = 1e-9  # of the objective above its minimum, over the largest entry of its linear term
+LIMIT = 20_000  # steps of the search for it
+PROPOSALS = 1 << 14  # of the K-norm gradient mechanism for one release
+
+
+@checked
+def gaussian_tilt(reach: float, slope: float, epsilon: float, delta: float) -> float:
+    """Return the deviation of a Gaussian tilt that costs epsilon and delta, for losses of x' theta.
+
+    Parameters
+    ----------
+    reach : float
+        Largest length of a record x.
+    slope : float
+        Largest derivative of the loss by x' theta, in size.
+    epsilon : float
+        What is left of the budget for the tilt.
+    delta : float, at most .08
+
+    Notes
+    -----
+    With q the normal quantile of 1 - delta / 2 and mu = 2 slope reach / deviation, it solves q mu + mu^2 / 2 = epsilon.
+
+    Examples
+    --------
+    >>> round(gaussian_tilt(1.0, 1.0, 1.0, 1e-6), 3)
+    9.985
+    """
+    if checks.chance(delta, "delta") > 0.08:
+        raise InputError(f"delta is {delta:g}: give at most .08, for which the tails of two normal variables add up")
+    budget, q = checks.budget(epsilon), -float(ndtri(delta / 2))
+    mu = 2 * budget / (q + math.sqrt(q * q + 2 * budget))
+    return 2 * checks.positive(slope, "slope") * checks.positive(reach, "reach") / mu
+
+
+@checked
+def share_with(delta: float) -> float:
+    """Return the share of epsilon that balances a Gaussian tilt and the ridge, whatever the number of columns.
+
+    Examples
+    --------
+    >>> round(share_with(1e-6), 3)
+    0.893
+    """
+    ratio = math.cbrt(24) * float(ndtri(checks.chance(delta, "delta") / 2) ** 2) ** (1 / 3)
+    return ratio / (1 + ratio)
+
+
+@checked
+def squares(name: str, domain: Box, delta: float = 0.0) -> Method:
+    """Return objective perturbation of the sum of squares over all theta with sum |theta_j| <= 1.
+
+    On the box [-1, 1]^d. The tilt is that of the K-norm, with the scale 8 / (share epsilon), or Gaussian with a delta.
+
+    Parameters
+    ----------
+    name : str
+    domain : Box
+        With an intercept, so that its number of records is public, and not scaled from its corner.
+    delta : float
+        Zero for pure privacy.
+
+    Examples
+    --------
+    >>> squares("objective perturbation", Box([0.0], [1.0], (0.0, 1.0), intercept=True)).private
+    True
+    """
+    square, chance = _centred(domain), checks.chance(delta, "delta", zero=True)
+    share = share_with(chance) if chance else share_for(domain.p)
+
+    def fit(train: Quadratic, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
+        batch = (*np.broadcast_shapes(train.batch, epsilons.shape), train.p)
+        if chance:
+            scales = [gaussian_tilt(math.sqrt(square), SLOPE, share * e, chance) for e in epsilons.tolist()]
+            tilt = noise.gaussian(np.array(scales)[:, None], batch, rng)
+        else:
+            tilt = in_sup_norm(2 * SLOPE / (share * epsilons), batch, rng)
+        lift = BEND * square * np.maximum(1 / np.expm1((1 - share) * epsilons), RIDGE)
+        H = 2 * train.symmetric + lift[:, None, None] * np.eye(train.p)
+        return bounded_minimiser(H, train.v + tilt)
+
+    return Method(name, fit)
+
+
+@checked
+def labels(name: str, domain: Box | Ball, delta: float) -> RowMethod:
+    """Return objective perturbation of the logistic loss with a Gaussian tilt, and so with a delta.
+
+    Parameters
+    ----------
+    name : str
+    domain : Box or Ball
+    delta : float
+
+    Examples
+    --------
+    >>> labels("with a delta", Box([0.0], [1.0], (0.0, 1.0)), 1e-6).private
+    True
+    """
+    square, share = longest(domain), share_with(delta)
+
+    def fit(partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
+        found = []
+        for X, y in partition.training_rows():
+            rows, t = domain.scale(X, y)
+            blocks = blocked(rows, (t > 0).astype(np.float64), np.ones(len(rows)))
+            for epsilon in epsilons.tolist():
+                tilt = noise.gaussian(gaussian_tilt(math.sqrt(square), 1.0, share * epsilon, delta), (domain.p,), rng)
+                lift = square / 4 * max(1 / math.expm1((1 - share) * epsilon), RIDGE)
+                found.append(newton(blocks, domain.p, ridge=lift / 2, tilt=tilt, limit=10_000, tolerance=1e-10))
+        return np.reshape(found, (-1, len(epsilons), domain.p))
+
+    return RowMethod(name, fit)
+
+
+@checked
+def bounded_minimiser(H: FloatArray, g: FloatArray) -> FloatArray:
+    """Return the minimisers of theta' H theta / 2 + g' theta over sum |theta_j| <= 1, for stacks of both.
+
+    Where the free minimiser is outside, by projected gradients with momentum, started again when it points uphill.
+
+    Parameters
+    ----------
+    H : array of shape (..., p, p), positive definite
+    g : array of shape (..., p)
+
+    Raises
+    ------
+    SolverError
+        If the objective may be further than `GAP` above its minimum after `LIMIT` steps.
+
+    Examples
+    --------
+    >>> bounded_minimiser(np.eye(2), np.array([[-0.5, 0.25], [-3.0, 1.0]])).round(6).tolist()
+    [[0.5, -0.25], [1.0, 0.0]]
+    """
+    shape = np.broadcast_shapes(H.shape[:-1], g.shape)
+    H, g = np.broadcast_to(H, (*shape, shape[-1])).reshape(-1, shape[-1], shape[-1]), g.reshape(-1, shape[-1])
+    theta = np.linalg.solve(H, -g[..., None])[..., 0]
+    left = np.flatnonzero(np.abs(theta).sum(axis=-1) > 1)
+    A, b, now = H[left], g[left], inside(theta[left])
+    rate = 1 / np.linalg.eigvalsh(A)[:, -1:]
+    ahead, t = now, np.ones((len(left), 1))
+    for _ in range(LIMIT):
+        slope = (A @ now[..., None])[..., 0] + b
+        # The objective is convex: no point of the set is further below than its tangent.
+        gap = (slope * now).sum(axis=-1) + np.abs(slope).max(axis=-1)
+        theta[left] = now
+        if (open_ := gap > GAP * np.abs(b).max(axis=-1)).sum() < len(left):
+            left, A, b, now, rate, ahead, t = (part[open_] for part in (left, A, b, now, rate, ahead, t))
+        if not len(left):
+            return theta.reshape(shape)
+        new = inside(ahead - rate * ((A @ ahead[..., None])[..., 0] + b))
+        uphill = ((ahead - new) * (new - now)).sum(axis=-1, keepdims=True) > 0
+        t = np.where(uphill, 1.0, t)
+        later = (1 + np.sqrt(1 + 4 * t * t)) / 2
+        ahead, now, t = new + np.where(uphill, 0.0, (t - 1) / later) * (new - now), new, later
+    raise SolverError(f"the search has not ended after {LIMIT} steps: give a larger ridge, or fewer columns")
+
+
+def in_sup_norm(scale: FloatArray, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
+    """Draw with a density that falls as exp(-max_j |u_j| / scale)."""
+    size = rng.gamma(shape[-1] + 1, np.broadcast_to(scale, shape[:-1]))
+    return np.asarray(rng.uniform(-1.0, 1.0, shape) * size[..., None])
+
+
+def _centred(domain: Box) -> float:
+    """Return the largest squared length of a record, of a centred box with an intercept only."""
+    if domain.corner or not domain.intercept:
+        raise InputError("the box is scaled from its corner or has no intercept: give Box(..., intercept=True)")
+    return longest(domain)
