@@ -25,7 +25,7 @@ from dpreg.sweeps.splits import Partition
 SLOPE, BEND = 4.0, 2.0  # largest derivatives of (z - t)^2 by z, where |z| <= 1 and |t| <= 1
 GAP = 1e-9  # of the objective above its minimum, over the largest entry of its linear term
 LIMIT = 20_000  # steps of the search for it
-PROPOSALS = 1 << 14  # of the K-norm gradient mechanism for one release
+PROPOSALS = 256  # of the K-norm gradient mechanism at a time
 
 
 @checked
@@ -49,13 +49,26 @@ def gaussian_tilt(reach: float, slope: float, epsilon: float, delta: float) -> f
     Examples
     --------
     >>> round(gaussian_tilt(1.0, 1.0, 1.0, 1e-6), 3)
-    9.985
+    9.984
     """
     if checks.chance(delta, "delta") > 0.08:
         raise InputError(f"delta is {delta:g}: give at most .08, for which the tails of two normal variables add up")
     budget, q = checks.budget(epsilon), -float(ndtri(delta / 2))
     mu = 2 * budget / (q + math.sqrt(q * q + 2 * budget))
     return 2 * checks.positive(slope, "slope") * checks.positive(reach, "reach") / mu
+
+
+@checked
+def ridge(curvature: float, epsilon: float) -> float:
+    """Return the ridge that costs epsilon, where one record adds a curvature of at most so much.
+
+    Examples
+    --------
+    >>> round(ridge(2.0, math.log(2)), 12)
+    2.0
+    """
+    budget = checks.budget(epsilon)
+    return checks.positive(curvature, "curvature") * max(math.exp(-budget) / -math.expm1(-budget), RIDGE)
 
 
 @checked
@@ -67,7 +80,8 @@ def share_with(delta: float) -> float:
     >>> round(share_with(1e-6), 3)
     0.893
     """
-    ratio = math.cbrt(24) * float(ndtri(checks.chance(delta, "delta") / 2) ** 2) ** (1 / 3)
+    q = float(ndtri(checks.chance(delta, "delta") / 2))
+    ratio = math.cbrt(24 * q * q)
     return ratio / (1 + ratio)
 
 
@@ -100,7 +114,7 @@ def squares(name: str, domain: Box, delta: float = 0.0) -> Method:
             tilt = noise.gaussian(np.array(scales)[:, None], batch, rng)
         else:
             tilt = in_sup_norm(2 * SLOPE / (share * epsilons), batch, rng)
-        lift = BEND * square * np.maximum(1 / np.expm1((1 - share) * epsilons), RIDGE)
+        lift = np.array([ridge(BEND * square, (1 - share) * e) for e in epsilons.tolist()])
         H = 2 * train.symmetric + lift[:, None, None] * np.eye(train.p)
         return bounded_minimiser(H, train.v + tilt)
 
@@ -131,11 +145,66 @@ def labels(name: str, domain: Box | Ball, delta: float) -> RowMethod:
             blocks = blocked(rows, (t > 0).astype(np.float64), np.ones(len(rows)))
             for epsilon in epsilons.tolist():
                 tilt = noise.gaussian(gaussian_tilt(math.sqrt(square), 1.0, share * epsilon, delta), (domain.p,), rng)
-                lift = square / 4 * max(1 / math.expm1((1 - share) * epsilon), RIDGE)
+                lift = ridge(square / 4, (1 - share) * epsilon)
                 found.append(newton(blocks, domain.p, ridge=lift / 2, tilt=tilt, limit=10_000, tolerance=1e-10))
         return np.reshape(found, (-1, len(epsilons), domain.p))
 
     return RowMethod(name, fit)
+
+
+@checked
+def k_norm_gradient(name: str, domain: Box) -> Method:
+    """Return the K-norm gradient mechanism for squares of one predictor, over all theta with sum |theta_j| <= 1.
+
+    The density of theta falls as exp(-epsilon max_j |slope_j| / 16), with the slope of the sum of squares at theta.
+    Without the bound on theta the slope would be noise of the K-norm. So that is drawn until theta is inside: an exact
+    sampler.
+
+    Parameters
+    ----------
+    name : str
+    domain : Box
+        Of one predictor, with an intercept and not scaled from its corner. With more nearly all draws are outside.
+
+    References
+    ----------
+    * Reimherr and Awan, KNG: the K-norm gradient mechanism, 2019.
+
+    Examples
+    --------
+    >>> k_norm_gradient("K-norm gradient", Box([0.0], [1.0], (0.0, 1.0), intercept=True)).private
+    True
+    """
+    _centred(domain)
+    if domain.d > 1:
+        raise InputError(f"domain has {domain.d} predictors: give one, for nearly no draw would be inside with more")
+
+    def fit(train: Quadratic, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
+        stack = list(zip(train.symmetric.reshape(-1, 2, 2), train.v.reshape(-1, 2), strict=True))
+        return np.array([[_first_inside(M, v, e, rng) for e in epsilons.tolist()] for M, v in stack])
+
+    return Method(name, fit)
+
+
+@checked
+def proposals(M: FloatArray, v: FloatArray, epsilon: float, size: int, rng: np.random.Generator) -> FloatArray:
+    """Return draws of the K-norm gradient mechanism without the bound on theta; shape (size, p).
+
+    Examples
+    --------
+    >>> proposals(np.eye(2), np.array([-1.0, 1.0]), 1e9, 2, np.random.default_rng(0)).round(3).tolist()
+    [[0.5, -0.5], [0.5, -0.5]]
+    """
+    slopes = in_sup_norm(np.asarray(4 * SLOPE / epsilon), (size, len(v)), rng)
+    return np.asarray(np.linalg.solve(2 * M, (slopes - v).T).T)
+
+
+def _first_inside(M: FloatArray, v: FloatArray, epsilon: float, rng: np.random.Generator) -> FloatArray:
+    for _ in range(LIMIT):
+        theta = proposals(M, v, epsilon, PROPOSALS, rng)
+        if (kept := np.abs(theta).sum(axis=-1) <= 1).any():
+            return np.asarray(theta[kept][0])
+    raise SolverError(f"none of {LIMIT * PROPOSALS:.0e} draws is inside: give a larger epsilon, or more records")
 
 
 @checked
@@ -156,25 +225,25 @@ def bounded_minimiser(H: FloatArray, g: FloatArray) -> FloatArray:
 
     Examples
     --------
-    >>> bounded_minimiser(np.eye(2), np.array([[-0.5, 0.25], [-3.0, 1.0]])).round(6).tolist()
+    >>> bounded_minimiser(np.eye(2), np.array([[-0.5, 0.25], [-3.0, -1.0]])).round(6).tolist()
     [[0.5, -0.25], [1.0, 0.0]]
     """
     shape = np.broadcast_shapes(H.shape[:-1], g.shape)
     H, g = np.broadcast_to(H, (*shape, shape[-1])).reshape(-1, shape[-1], shape[-1]), g.reshape(-1, shape[-1])
-    theta = np.linalg.solve(H, -g[..., None])[..., 0]
+    theta = np.asarray(np.linalg.solve(H, -g[..., None])[..., 0], np.float64)
     left = np.flatnonzero(np.abs(theta).sum(axis=-1) > 1)
     A, b, now = H[left], g[left], inside(theta[left])
     rate = 1 / np.linalg.eigvalsh(A)[:, -1:]
     ahead, t = now, np.ones((len(left), 1))
-    for _ in range(LIMIT):
-        slope = (A @ now[..., None])[..., 0] + b
-        # The objective is convex: no point of the set is further below than its tangent.
-        gap = (slope * now).sum(axis=-1) + np.abs(slope).max(axis=-1)
-        theta[left] = now
-        if (open_ := gap > GAP * np.abs(b).max(axis=-1)).sum() < len(left):
+    for step in range(LIMIT):
+        if step % 10 == 0:
+            slope = (A @ now[..., None])[..., 0] + b
+            # The objective is convex, so it is nowhere in the set further below than its tangent.
+            gap = (slope * now).sum(axis=-1) + np.abs(slope).max(axis=-1)
+            theta[left], open_ = now, gap > GAP * np.abs(b).max(axis=-1)
             left, A, b, now, rate, ahead, t = (part[open_] for part in (left, A, b, now, rate, ahead, t))
-        if not len(left):
-            return theta.reshape(shape)
+            if not len(left):
+                return np.asarray(theta.reshape(shape))
         new = inside(ahead - rate * ((A @ ahead[..., None])[..., 0] + b))
         uphill = ((ahead - new) * (new - now)).sum(axis=-1, keepdims=True) > 0
         t = np.where(uphill, 1.0, t)

@@ -82,7 +82,7 @@ def objective_perturbation(
     def fit(partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
         domain = partition.domain
         assert isinstance(domain, Box | Ball)
-        share = 0.5 if checks.choice(norm, get_args(op.Norm), "norm") == "L2" else op.share_for(domain.p)
+        share = 0.5 if norm == "L2" else op.share_for(domain.p)
         one = partial(op.objective_perturbation, share=share, norm=norm, neighbours=neighbours, random_state=rng)
         return np.array([[one(X, y, domain, e)[0] for e in epsilons] for X, y in partition.training_rows()])
 
