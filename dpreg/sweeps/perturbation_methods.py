@@ -113,7 +113,7 @@ def squares(name: str, domain: Box, delta: float = 0.0) -> Method:
             scales = [gaussian_tilt(math.sqrt(square), SLOPE, share * e, chance) for e in epsilons.tolist()]
             tilt = noise.gaussian(np.array(scales)[:, None], batch, rng)
         else:
-            tilt = in_sup_norm(2 * SLOPE / (share * epsilons), batch, rng)
+            tilt = _in_sup_norm(2 * SLOPE / (share * epsilons), batch, rng)
         lift = np.array([ridge(BEND * square, (1 - share) * e) for e in epsilons.tolist()])
         H = 2 * train.symmetric + lift[:, None, None] * np.eye(train.p)
         return bounded_minimiser(H, train.v + tilt)
@@ -190,12 +190,21 @@ def k_norm_gradient(name: str, domain: Box) -> Method:
 def proposals(M: FloatArray, v: FloatArray, epsilon: float, size: int, rng: np.random.Generator) -> FloatArray:
     """Return draws of the K-norm gradient mechanism without the bound on theta; shape (size, p).
 
+    Parameters
+    ----------
+    M : array of shape (p, p), not singular
+    v : array of shape (p,)
+        The sum of squares is theta' M theta + v' theta, and a constant.
+    epsilon : float
+    size : int
+    rng : Generator
+
     Examples
     --------
     >>> proposals(np.eye(2), np.array([-1.0, 1.0]), 1e9, 2, np.random.default_rng(0)).round(3).tolist()
     [[0.5, -0.5], [0.5, -0.5]]
     """
-    slopes = in_sup_norm(np.asarray(4 * SLOPE / epsilon), (size, len(v)), rng)
+    slopes = _in_sup_norm(np.asarray(4 * SLOPE / epsilon), (size, len(v)), rng)
     return np.asarray(np.linalg.solve(2 * M, (slopes - v).T).T)
 
 
@@ -252,7 +261,7 @@ def bounded_minimiser(H: FloatArray, g: FloatArray) -> FloatArray:
     raise SolverError(f"the search has not ended after {LIMIT} steps: give a larger ridge, or fewer columns")
 
 
-def in_sup_norm(scale: FloatArray, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
+def _in_sup_norm(scale: FloatArray, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
     """Draw with a density that falls as exp(-max_j |u_j| / scale)."""
     size = rng.gamma(shape[-1] + 1, np.broadcast_to(scale, shape[:-1]))
     return np.asarray(rng.uniform(-1.0, 1.0, shape) * size[..., None])

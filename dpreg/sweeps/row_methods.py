@@ -69,6 +69,14 @@ def objective_perturbation(
 
     In the L2 norm with even shares, as 001 could have known it; in the K-norm as `PrivateLogisticRegression` uses it.
 
+    Parameters
+    ----------
+    name : str
+    norm : {"L2", "K"}
+    neighbours : {"replace", "add_remove"}
+    repeats : int, optional
+        As in `RowMethod`.
+
     References
     ----------
     * 001: Zhang, Zhang, Xiao, Yang and Winslett, Functional Mechanism, 2012.

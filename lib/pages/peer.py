@@ -1,8 +1,9 @@
-"""IBM's diffprivlib in an environment of its own: what the chapter on audits fits, and benchmarks compare with."""
+"""IBM's diffprivlib in an environment of its own: what chapters fit, and benchmarks compare with."""
 
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import tempfile
 import threading
@@ -15,7 +16,10 @@ from typing import Any
 import numpy as np
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import DataError, FloatArray
+from dpreg.sweeps.methods import RowMethod
+from dpreg.sweeps.splits import Partition
 
 ROOT = Path(__file__).resolve().parents[2]
 PEER = ROOT / "benchmarks" / "peer"
@@ -115,3 +119,27 @@ class Peer:
             for k, folder in enumerate(folders):
                 drawn[k::WORKERS] = np.load(folder / "draws.npy").reshape(-1, X.shape[1] + 1)
             return drawn
+
+
+@checked
+def logistic_regression(name: str = "diffprivlib", *, repeats: int | None = None) -> RowMethod:
+    """Return the logistic regression of diffprivlib, on rows scaled to the box [-1, 1]^d, whose norm is sqrt(d).
+
+    It has pure privacy by its own account, in its own environment.
+
+    Examples
+    --------
+    >>> logistic_regression().private
+    True
+    """
+
+    def fit(partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
+        box, found = partition.domain, []
+        for X, y in partition.training_rows():
+            Z, t = box.scale(X, y)
+            for epsilon in epsilons.tolist():
+                model = Peer("LogisticRegression", {"epsilon": epsilon, "data_norm": math.sqrt(box.d)})
+                found.append(np.roll(model(Z[:, 1:], (t > 0).astype(float), rng, 1)[0], 1))  # the intercept first
+        return np.reshape(found, (-1, len(epsilons), box.p))
+
+    return RowMethod(name, fit, repeats=repeats)

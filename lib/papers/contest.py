@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -14,7 +13,7 @@ from sklearn import datasets
 
 from dpreg import checks
 from dpreg.arguments import checked
-from dpreg.checks import FloatArray, InputError
+from dpreg.checks import InputError
 from dpreg.mechanisms.budget_split import dpba
 from dpreg.mechanisms.gaussian import for_delta
 from dpreg.mechanisms.k_norm import hull
@@ -29,10 +28,9 @@ from dpreg.sweeps.methods import Method, RowMethod
 from dpreg.sweeps.moment_methods import adassp, gradient_descent
 from dpreg.sweeps.perturbation_methods import k_norm_gradient, labels, squares
 from dpreg.sweeps.row_methods import logistic_descent, logistic_regression, objective_perturbation
-from dpreg.sweeps.splits import Holdout, Partition
+from dpreg.sweeps.splits import Holdout
 from lib.data.census import above, census
 from lib.data.datasets import Dataset, kdd_heads, wine
-from lib.pages import peer
 
 STEPS = 100  # of gradient descent
 LARGE = 10_000  # records: from there on few splits, and many draws of the noise
@@ -140,30 +138,6 @@ def for_labels(box: Box, delta: float) -> list[RowMethod | Method]:
         logistic_descent("descent", box, delta, STEPS),
         logistic_regression("no privacy", ridge=RIDGE),
     ]
-
-
-@checked
-def diffprivlib(name: str = "diffprivlib", *, repeats: int | None = None) -> RowMethod:
-    """Return the logistic regression of diffprivlib, on rows scaled to the box [-1, 1]^d, whose norm is sqrt(d).
-
-    It has pure privacy by its own account, in its own environment.
-
-    Examples
-    --------
-    >>> diffprivlib().private
-    True
-    """
-
-    def fit(partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
-        box, found = partition.domain, []
-        for X, y in partition.training_rows():
-            Z, t = box.scale(X, y)
-            for epsilon in epsilons.tolist():
-                model = peer.Peer("LogisticRegression", {"epsilon": epsilon, "data_norm": math.sqrt(box.d)})
-                found.append(np.roll(model(Z[:, 1:], (t > 0).astype(float), rng, 1)[0], 1))  # the intercept first
-        return np.reshape(found, (-1, len(epsilons), box.p))
-
-    return RowMethod(name, fit, repeats=repeats)
 
 
 @checked
@@ -285,7 +259,7 @@ def wrong_labels(
     epsilons : sequence of float
     delta : float
     more : sequence of RowMethod
-        Beside those of `for_labels`, such as `diffprivlib`.
+        Beside those of `for_labels`, such as a peer's.
 
     Examples
     --------

@@ -19,7 +19,6 @@ CASES = {
     ],
     "contest.picked": [("'colour' is no column: choose among", lambda: contest.picked(wine(), ["colour"], "pH"))],
     "contest.for_labels": [("delta is 0: give", lambda: contest.for_labels(BOX, 0.0))],
-    "contest.diffprivlib": [("repeats is 0: give", lambda: contest.diffprivlib(repeats=0))],
     "contest.wrong_labels": [
         (
             "y holds .*: give one of the two",

@@ -806,7 +806,6 @@ def library():
     yield contest.pure, {"box": constant, "n": 40}
     yield contest.with_delta, {"box": constant, "n": 40, "delta": 1e-6}
     yield contest.for_labels, {"box": constant, "delta": 1e-6}
-    yield contest.diffprivlib, {}
     yield contest.exactly, {"law": lambda: laws.functional(constant(), 0.5), "domain": constant}
     yield timing.fit_times, {**{k: SWEEP[k] for k in ("methods", "X", "y", "domain")}, "runs": 1}
     yield timing.counts, {k: SWEEP[k] for k in ("methods", "X", "y", "domain")}

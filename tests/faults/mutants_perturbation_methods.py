@@ -21,12 +21,12 @@ MUTANTS = {
     ),
     "perturbation methods: the tilt of one record": (
         "dpreg.sweeps.perturbation_methods.squares",
-        "in_sup_norm(2 * SLOPE / (share",
-        "in_sup_norm(SLOPE / (share",
+        "_in_sup_norm(2 * SLOPE / (share",
+        "_in_sup_norm(SLOPE / (share",
         "test_perturbation_methods.py -k tilt_and_ridge",
     ),
     "perturbation methods: a tilt of one degree too few": (
-        "dpreg.sweeps.perturbation_methods.in_sup_norm",
+        "dpreg.sweeps.perturbation_methods._in_sup_norm",
         "shape[-1] + 1",
         "shape[-1]",
         "test_perturbation_methods.py -k tilt_and_ridge",

@@ -10,7 +10,6 @@ from dpreg.pipeline.domain import Box
 from dpreg.pipeline.laws import certify
 from dpreg.sweeps.experiment import Holdout, sweep
 from dpreg.sweeps.row_methods import objective_perturbation
-from dpreg.sweeps.splits import draw
 from lib.data.datasets import wine
 from lib.papers import contest
 
@@ -102,31 +101,6 @@ def test_wrong_labels_are_shares(monkeypatch, large, count):
     assert wide.loc[1e4, ["default", "objective, L2", "objective, delta"]].to_numpy() == pytest.approx(plain, abs=0.03)
     assert wide.loc[1e4, "likelier label"] > plain + 0.05
     assert wide.loc[1e-3, "default"] > plain + 0.05
-
-
-def test_the_peer_is_given_scaled_rows_and_their_norm(monkeypatch):
-    seen = []
-
-    class Fake:
-        def __init__(self, model, settings):
-            seen.append((model, settings))
-
-        def __call__(self, X, y, rng, draws):
-            seen.append((X, y, draws))
-            return np.array([[1.0, 2.0, 3.0]])  # two slopes and the intercept
-
-    monkeypatch.setattr(contest.peer, "Peer", Fake)
-    rng = np.random.default_rng(0)
-    box = Box([0, 0], [10, 10], (0, 1), intercept=True)
-    X, y = rng.uniform(0, 10, (40, 2)), rng.integers(0, 2, 40).astype(float)
-    partition = draw(X, y, box.table(X, y), box, Holdout(1), rng)
-    theta = contest.diffprivlib().fit(partition, np.array([0.5, 2.0]), rng)
-    assert theta.tolist() == [[[3.0, 1.0, 2.0]] * 2]
-    assert seen[0] == ("LogisticRegression", {"epsilon": 0.5, "data_norm": 2**0.5})
-    ((rows, labels),) = partition.training_rows()
-    assert seen[1][0] == pytest.approx(rows / 5 - 1)
-    assert (seen[1][1] == labels).all()
-    assert (seen[1][2], seen[2][1]["epsilon"]) == (1, 2.0)
 
 
 @pytest.mark.thorough
