@@ -160,9 +160,9 @@ def inside(theta: FloatArray) -> FloatArray:
     """
     size = np.abs(theta)
     down = -np.sort(-size, axis=-1)
-    shift = (np.cumsum(down, axis=-1) - 1) / np.arange(1, theta.shape[-1] + 1)
-    last = (down > shift).sum(axis=-1, keepdims=True) - 1
-    shrink = np.maximum(np.take_along_axis(shift, last, axis=-1), 0.0)
+    # The largest is where the sorted entries fall below what they are shrunk by.
+    shift = ((np.cumsum(down, axis=-1) - 1) / np.arange(1, theta.shape[-1] + 1)).max(axis=-1, keepdims=True)
+    shrink = np.maximum(shift, 0.0)
     return np.asarray(np.sign(theta) * np.maximum(size - shrink, 0.0))
 
 
