@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dpreg import checks, noise
@@ -23,8 +24,9 @@ from dpreg.sweeps.moment_methods import inside, longest
 from dpreg.sweeps.splits import Partition
 
 SLOPE, BEND = 4.0, 2.0  # largest derivatives of (z - t)^2 by z, where |z| <= 1 and |t| <= 1
-GAP = 1e-9  # of the objective above its minimum, over the largest entry of its linear term
+GAP = 1e-12  # of the objective above its minimum, over the largest entry of its linear term: no more than rounding
 LIMIT = 20_000  # steps of the search for it
+EVERY = 10  # steps between two looks at which entries are zero
 PROPOSALS = 256  # of the K-norm gradient mechanism at a time
 
 
@@ -220,7 +222,8 @@ def _first_inside(M: FloatArray, v: FloatArray, epsilon: float, rng: np.random.G
 def bounded_minimiser(H: FloatArray, g: FloatArray) -> FloatArray:
     """Return the minimisers of theta' H theta / 2 + g' theta over sum |theta_j| <= 1, for stacks of both.
 
-    Where the free minimiser is outside, by projected gradients with momentum, started again when it points uphill.
+    Where the free minimiser is outside, projected gradients with momentum, started again when it points uphill, find
+    which entries are zero, and the signs of the others. The minimiser itself then solves linear equations.
 
     Parameters
     ----------
@@ -230,7 +233,7 @@ def bounded_minimiser(H: FloatArray, g: FloatArray) -> FloatArray:
     Raises
     ------
     SolverError
-        If the objective may be further than `GAP` above its minimum after `LIMIT` steps.
+        If it is not found in `LIMIT` steps.
 
     Examples
     --------
@@ -245,12 +248,9 @@ def bounded_minimiser(H: FloatArray, g: FloatArray) -> FloatArray:
     rate = 1 / np.linalg.eigvalsh(A)[:, -1:]
     ahead, t = now, np.ones((len(left), 1))
     for step in range(LIMIT):
-        if step % 10 == 0:
-            slope = (A @ now[..., None])[..., 0] + b
-            # The objective is convex, so it is nowhere in the set further below than its tangent.
-            gap = (slope * now).sum(axis=-1) + np.abs(slope).max(axis=-1)
-            theta[left], open_ = now, gap > GAP * np.abs(b).max(axis=-1)
-            left, A, b, now, rate, ahead, t = (part[open_] for part in (left, A, b, now, rate, ahead, t))
+        if step % EVERY == 0:
+            theta[left], found = _on_the_edge(A, b, np.sign(now))
+            left, A, b, now, rate, ahead, t = (part[~found] for part in (left, A, b, now, rate, ahead, t))
             if not len(left):
                 return np.asarray(theta.reshape(shape))
         new = inside(ahead - rate * ((A @ ahead[..., None])[..., 0] + b))
@@ -259,6 +259,23 @@ def bounded_minimiser(H: FloatArray, g: FloatArray) -> FloatArray:
         later = (1 + np.sqrt(1 + 4 * t * t)) / 2
         ahead, now, t = new + np.where(uphill, 0.0, (t - 1) / later) * (new - now), new, later
     raise SolverError(f"the search has not ended after {LIMIT} steps: give a larger ridge, or fewer columns")
+
+
+def _on_the_edge(H: FloatArray, g: FloatArray, signs: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Return the minimisers among the theta with signs' theta = 1 that are zero where the signs are; and if they are it.
+
+    Each is the minimiser over sum |theta_j| <= 1, too, if its signs are these, and the tangent there has its least in
+    the set where the point is: the objective is convex, so it is nowhere further below.
+    """
+    p, on = signs.shape[-1], signs != 0
+    system, side = np.zeros((len(H), p + 1, p + 1)), np.ones((len(H), p + 1))
+    system[:, :p, :p] = np.where(on[:, :, None] & on[:, None, :], H, np.eye(p))
+    system[:, :p, p] = system[:, p, :p] = signs
+    side[:, :p] = -g * on
+    theta = np.asarray(np.linalg.solve(system, side[..., None])[:, :p, 0])
+    slope = (H @ theta[..., None])[..., 0] + g
+    gap = (slope * theta).sum(axis=-1) + np.abs(slope).max(axis=-1)
+    return theta, (theta * signs >= 0).all(axis=-1) & (gap <= GAP * np.abs(g).max(axis=-1))
 
 
 def _in_sup_norm(scale: FloatArray, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:

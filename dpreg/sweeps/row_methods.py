@@ -126,10 +126,12 @@ def logistic_descent(name: str, domain: Box | Ball, delta: float, steps: int) ->
         for X, y in partition.training_rows():
             Z, t = domain.scale(X, y)
             (theta, mean), rate = np.zeros((2, len(epsilons), domain.p)), 4 / (square * len(Z))
+            drawn, ones = noise.gaussian(deviation, (count, *theta.shape), rng), Z[t > 0].sum(axis=0)
             for step in range(count):
-                gradient = (expit(theta @ Z.T) - (t > 0)) @ Z
-                theta = theta - rate * (gradient + noise.gaussian(deviation, theta.shape, rng))
-                mean = mean + theta * (step >= count // 2)
+                gradient = expit(theta @ Z.T) @ Z - ones
+                theta = theta - rate * (gradient + drawn[step])
+                if step >= count // 2:
+                    mean = mean + theta
             found.append(mean / (count - count // 2))
         return np.array(found)
 

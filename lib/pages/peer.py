@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
+import pickle
 import subprocess
-import tempfile
 import threading
 import venv
 from dataclasses import dataclass
@@ -65,10 +64,10 @@ def version() -> str:
 
 
 @cache
-def _workers() -> list[subprocess.Popen[str]]:
+def _workers() -> list[subprocess.Popen[bytes]]:
     """Return the processes that fit: they take seconds to start, and end with this one."""
     command: list[str | Path] = [environment(), PEER / "draw.py"]
-    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     return [subprocess.Popen(command, start_new_session=True, **pipes) for _ in range(WORKERS)]
 
 
@@ -81,7 +80,7 @@ class Peer:
     model : str
         `LinearRegression` or `LogisticRegression`.
     settings : dict
-        Its keywords but the seed, as JSON has them: a pair of bounds is a list.
+        Its keywords but the seed; a pair of bounds may be a list.
     """
 
     model: str
@@ -104,21 +103,26 @@ class Peer:
             NaN where a fit failed.
         """
         seeds = rng.integers(2**32, size=checks.count(draws, "draws")).tolist()
-        with tempfile.TemporaryDirectory() as name, LOCK:
-            folders = [Path(name) / str(k) for k in range(WORKERS)]
-            for k, (folder, worker) in enumerate(zip(folders, _workers(), strict=True)):
-                folder.mkdir()
-                what = {"model": self.model, "settings": self.settings, "seeds": seeds[k::WORKERS]}
-                (folder / "what.json").write_text(json.dumps(what))
-                np.savez(folder / "records.npz", X=X, y=y)
-                print(folder, file=worker.stdin, flush=True)
-            answers = [worker.stdout.readline() if worker.stdout else "" for worker in _workers()]
-            if [answer.rstrip("\n") for answer in answers] != [str(folder) for folder in folders]:
-                raise DataError("diffprivlib stopped: its message stands above; build again")
-            drawn = np.full((draws, X.shape[1] + 1), np.nan)
-            for k, folder in enumerate(folders):
-                drawn[k::WORKERS] = np.load(folder / "draws.npy").reshape(-1, X.shape[1] + 1)
-            return drawn
+        return _fits(self.model, [(self.settings, seed) for seed in seeds], X, y)
+
+
+def _fits(model: str, each: list[tuple[dict[str, Any], int]], X: FloatArray, y: FloatArray) -> FloatArray:
+    """Return the fits of a model to the same records, one for each pair of settings and seed; the workers share them."""
+    rows, target = np.asarray(X, np.float64), np.asarray(y, np.float64)
+    found = np.empty((len(each), rows.shape[1] + 1))
+    with LOCK:
+        try:
+            for k, worker in enumerate(_workers()):
+                assert worker.stdin
+                pickle.dump((model, each[k::WORKERS], rows.shape, rows.tobytes(), target.tobytes()), worker.stdin)
+                worker.stdin.flush()
+            for k, worker in enumerate(_workers()):
+                assert worker.stdout
+                answer = np.frombuffer(pickle.load(worker.stdout))
+                found[k::WORKERS] = answer.reshape(-1, found.shape[1])
+        except (EOFError, BrokenPipeError) as error:
+            raise DataError("diffprivlib stopped: its message stands above; build again") from error
+    return found
 
 
 @checked
@@ -137,9 +141,10 @@ def logistic_regression(name: str = "diffprivlib", *, repeats: int | None = None
         box, found = partition.domain, []
         for X, y in partition.training_rows():
             Z, t = box.scale(X, y)
-            for epsilon in epsilons.tolist():
-                model = Peer("LogisticRegression", {"epsilon": epsilon, "data_norm": math.sqrt(box.d)})
-                found.append(np.roll(model(Z[:, 1:], (t > 0).astype(float), rng, 1)[0], 1))  # the intercept first
-        return np.reshape(found, (-1, len(epsilons), box.p))
+            seeds = rng.integers(2**32, size=len(epsilons)).tolist()
+            settings = [{"epsilon": epsilon, "data_norm": math.sqrt(box.d)} for epsilon in epsilons.tolist()]
+            theta = _fits("LogisticRegression", list(zip(settings, seeds, strict=True)), Z[:, 1:], t > 0)
+            found.append(np.roll(theta, 1, axis=1))  # the intercept first
+        return np.array(found)
 
     return RowMethod(name, fit, repeats=repeats)
