@@ -249,8 +249,10 @@ def bounded_minimiser(H: FloatArray, g: FloatArray) -> FloatArray:
     ahead, t = now, np.ones((len(left), 1))
     for step in range(LIMIT):
         if step % EVERY == 0:
-            theta[left], found = _on_the_edge(A, b, np.sign(now))
-            left, A, b, now, rate, ahead, t = (part[~found] for part in (left, A, b, now, rate, ahead, t))
+            theta[left], right = _on_the_edge(A, b, np.sign(now))
+            left, A, b, now, rate, ahead, t = (
+                part.compress(~right, axis=0) for part in (left, A, b, now, rate, ahead, t)
+            )
             if not len(left):
                 return np.asarray(theta.reshape(shape))
         new = inside(ahead - rate * ((A @ ahead[..., None])[..., 0] + b))
@@ -262,9 +264,9 @@ def bounded_minimiser(H: FloatArray, g: FloatArray) -> FloatArray:
 
 
 def _on_the_edge(H: FloatArray, g: FloatArray, signs: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Return the minimisers among the theta with signs' theta = 1 that are zero where the signs are; and if they are it.
+    """Return the minimisers among the theta with signs' theta = 1 that are zero where the signs are, and if more.
 
-    Each is the minimiser over sum |theta_j| <= 1, too, if its signs are these, and the tangent there has its least in
+    Such a one is the minimiser over sum |theta_j| <= 1 if its signs are these, and the tangent there has its least in
     the set where the point is: the objective is convex, so it is nowhere further below.
     """
     p, on = signs.shape[-1], signs != 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import math
 import pickle
 import subprocess
@@ -35,26 +36,24 @@ def environment() -> Path:
     DataError
         If it cannot be made; that takes a package index.
     """
-    python, ready, wanted = HOME / "bin" / "python", HOME / "ready", PEER / "requirements.txt"
-    if not (ready.exists() and ready.read_text() == wanted.read_text()):
-        venv.create(HOME, with_pip=True, clear=True)
-        install: list[str | Path] = [
-            python,
-            "-m",
-            "pip",
-            "--disable-pip-version-check",
-            "install",
-            "--quiet",
-            "-r",
-            wanted,
-        ]
-        done = subprocess.run(install, check=False, capture_output=True, text=True)
-        if done.returncode:
-            raise DataError(
-                f"diffprivlib could not be installed; give a package index and build again: {done.stderr[-2000:]}"
-            )
-        ready.write_text(wanted.read_text())
-    return python
+    ready, wanted = HOME / "ready", PEER / "requirements.txt"
+    HOME.parent.mkdir(parents=True, exist_ok=True)
+    with HOME.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two chapters may ask at once; it ends with the process that holds it
+        if not (ready.exists() and ready.read_text() == wanted.read_text()):
+            _install(wanted)
+            ready.write_text(wanted.read_text())
+    return HOME / "bin" / "python"
+
+
+def _install(wanted: Path) -> None:
+    venv.create(HOME, with_pip=True, clear=True)
+    pip: list[str | Path] = [HOME / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+    done = subprocess.run([*pip, "-r", wanted], check=False, capture_output=True, text=True)
+    if done.returncode:
+        raise DataError(
+            f"diffprivlib could not be installed; give a package index and build again: {done.stderr[-2000:]}"
+        )
 
 
 def version() -> str:
@@ -107,9 +106,9 @@ class Peer:
 
 
 def _fits(model: str, each: list[tuple[dict[str, Any], int]], X: FloatArray, y: FloatArray) -> FloatArray:
-    """Return the fits of a model to the same records, one for each pair of settings and seed; the workers share them."""
+    """Return the fits of a model to the same records, one for each pair of settings and seed."""
     rows, target = np.asarray(X, np.float64), np.asarray(y, np.float64)
-    found = np.empty((len(each), rows.shape[1] + 1))
+    found = np.empty((len(each), rows.shape[1] + 1))  # of which each worker does its share
     with LOCK:
         try:
             for k, worker in enumerate(_workers()):
@@ -143,7 +142,9 @@ def logistic_regression(name: str = "diffprivlib", *, repeats: int | None = None
             Z, t = box.scale(X, y)
             seeds = rng.integers(2**32, size=len(epsilons)).tolist()
             settings = [{"epsilon": epsilon, "data_norm": math.sqrt(box.d)} for epsilon in epsilons.tolist()]
-            theta = _fits("LogisticRegression", list(zip(settings, seeds, strict=True)), Z[:, 1:], t > 0)
+            theta = _fits(
+                "LogisticRegression", list(zip(settings, seeds, strict=True)), Z[:, 1:], np.where(t > 0, 1.0, 0.0)
+            )
             found.append(np.roll(theta, 1, axis=1))  # the intercept first
         return np.array(found)
 

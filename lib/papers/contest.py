@@ -125,10 +125,11 @@ def for_labels(box: Box, delta: float) -> list[RowMethod | Method]:
     Examples
     --------
     >>> [method.name for method in for_labels(Box([0.0], [1.0], (0.0, 1.0), intercept=True), 1e-6)][:3]
-    ['default', 'objective, L2', 'quadratic']
+    ['no privacy', 'default', 'objective, L2']
     """
     wide = chebyshev(4.0)
     return [
+        logistic_regression("no privacy", ridge=RIDGE),
         objective_perturbation("default", norm="K"),
         objective_perturbation("objective, L2"),
         experiment.mechanism("quadratic", box, difference(box, 1.0, loss=wide), loss=wide),
@@ -136,7 +137,6 @@ def for_labels(box: Box, delta: float) -> list[RowMethod | Method]:
         experiment.constant("likelier label"),
         labels("objective, delta", box, delta),
         logistic_descent("descent", box, delta, STEPS),
-        logistic_regression("no privacy", ridge=RIDGE),
     ]
 
 

@@ -6,7 +6,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from dpreg import Box, PrivateLinearRegression, PrivateLogisticRegression
 from dpreg.accounting import gdp_delta
@@ -98,6 +98,20 @@ def lasso_ball(H, g):
     L = np.linalg.cholesky(H).T
     cp.Problem(cp.Minimize(cp.sum_squares(L @ theta) / 2 + g @ theta), [cp.norm1(theta) <= 1]).solve(solver="CLARABEL")
     return theta.value
+
+
+@pytest.mark.thorough
+def test_a_hundred_steps_of_descent_on_labels_do_not_arrive():
+    """Without noise: far more wrong labels among the records than of the minimum, on tumours and digits."""
+    tumours, digits = load_breast_cancer(), load_digits()
+    for X, y in ((tumours.data, tumours.target), (digits.data, digits.target % 2)):
+        Z = np.c_[np.ones(len(y)), 2 * (X - X.min(axis=0)) / np.ptp(X, axis=0).clip(1e-9) - 1]
+        theta = np.zeros(Z.shape[1])
+        for _ in range(100):
+            theta -= 4 / (len(Z) * Z.shape[1]) * Z.T @ (1 / (1 + np.exp(-Z @ theta)) - y)
+        exact = LogisticRegression(max_iter=10_000, fit_intercept=False).fit(Z, y).coef_[0]
+        wrong = [((Z @ one > 0) != (y == 1)).mean() for one in (theta, exact)]
+        assert wrong[0] > 1.3 * wrong[1]
 
 
 def test_without_privacy_there_is_a_signal_in_both(tasks):

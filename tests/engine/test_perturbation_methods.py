@@ -111,11 +111,20 @@ def test_the_bounded_minimiser_is_no_higher_than_any_other_point():
     slope = (H @ theta[..., None])[..., 0] + g
     gap = (slope * theta).sum(axis=-1) + np.abs(slope).max(axis=-1)
     assert (gap <= pm.GAP * np.abs(g).max(axis=-1) + 1e-12).all()
+    assert gap.max() < 1e-9
     free = np.linalg.solve(np.broadcast_to(H, (40, 3, 6, 6)), -g[..., None])[..., 0]
     own = np.abs(free).sum(axis=-1) <= 1
     assert own.any()
     assert not own.all()
     np.testing.assert_allclose(theta[own], free[own])
+
+
+def test_the_face_of_a_minimiser_is_told_from_others():
+    """The minimum is at (1, 0): signs of another corner, or with an entry that turns negative, do not give it."""
+    H, g = np.repeat(np.eye(2)[None], 3, 0), np.tile([-3.0, -1.0], (3, 1))
+    theta, found = pm._on_the_edge(H, g, np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]))
+    assert found.tolist() == [True, False, False]
+    assert theta.tolist() == [[1.0, 0.0], [0.0, 1.0], [1.5, -0.5]]
 
 
 def test_a_search_that_does_not_end_says_so(monkeypatch):

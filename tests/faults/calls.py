@@ -786,6 +786,7 @@ def library():
     yield report.audit, {"found": lambda: Report((finding,), 1, 0.0)}
     yield report.table, {"frame": results}
     yield report.medians, {"tables": lambda: {"US": pd.DataFrame({"x": [1.0], "FM": [0.5]})}}
+    yield report.cases, {"frame": lambda: lines()[["method", "epsilon"]]}
     yield report.turned, {"frame": lambda: pd.DataFrame({"rate": [0.1, 1.0], "FM": [0.5, 0.25]}), "corner": "US"}
     yield report.pivot, {"summary": lambda: lines()[["method", "epsilon", "median"]]}
     yield attacked_fits.attacked, {"sensitive": bit}

@@ -31,6 +31,18 @@ MUTANTS = {
         "shape[-1]",
         "test_perturbation_methods.py -k tilt_and_ridge",
     ),
+    "perturbation methods: a face is taken whatever its signs": (
+        "dpreg.sweeps.perturbation_methods._on_the_edge",
+        "(theta * signs >= 0).all(axis=-1) & ",
+        "",
+        "test_perturbation_methods.py -k face",
+    ),
+    "perturbation methods: a face is taken wherever the minimum is": (
+        "dpreg.sweeps.perturbation_methods._on_the_edge",
+        " & (gap <= GAP * np.abs(g).max(axis=-1))",
+        "",
+        "test_perturbation_methods.py -k face",
+    ),
     "perturbation methods: a gradient mechanism without its second half": (
         "dpreg.sweeps.perturbation_methods.proposals",
         "4 * SLOPE / epsilon",

@@ -18,8 +18,8 @@ LINE = Box([-1], [1], (-1, 1), intercept=True)
 PURE = ["default", "Wishart", "Laplace", "DPBA (004)", "FM (001)", "objective", "private mean"]
 DELTA = ["Gaussian", "Analyze Gauss", "AdaSSP", "objective, delta", "descent"]
 
-LABELS = ["default", "objective, L2", "quadratic", "FM (001)", "likelier label", "objective, delta", "descent"]
-LABELS += ["no privacy"]
+LABELS = ["no privacy", "default", "objective, L2", "quadratic", "FM (001)", "likelier label"]
+LABELS += ["objective, delta", "descent"]
 
 
 def test_the_methods_and_their_names():
@@ -27,7 +27,7 @@ def test_the_methods_and_their_names():
     assert sorted(method.name for method in contest.pure(LINE, 100)) == sorted([*PURE, "hull", "K-norm gradient"])
     assert [method.name for method in contest.with_delta(BOX, 100, 1e-6)] == DELTA
     assert [method.name for method in contest.for_labels(BOX, 1e-6)] == LABELS
-    assert [method.private for method in contest.for_labels(BOX, 1e-6)] == [True] * 7 + [False]
+    assert [method.private for method in contest.for_labels(BOX, 1e-6)] == [False] + [True] * 7
     assert all(method.private for method in [*contest.pure(BOX, 9), *contest.with_delta(BOX, 9, 1e-6)])
 
 
