@@ -118,7 +118,9 @@ def gradient_descent(name: str, domain: Box, delta: float, steps: int) -> Method
     True
     """
     if domain.corner or not domain.intercept:
-        raise InputError("the box is scaled from its corner or has no intercept: give Box(..., intercept=True)")
+        raise InputError(
+            "domain is a box that is scaled from its corner or has no intercept: give Box(..., intercept=True)"
+        )
     square, count = longest(domain), checks.count(steps, "steps")
     chance = checks.chance(delta, "delta")
 

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import ndtri_exp
 
 from dpreg import checks, noise
 from dpreg.arguments import checked
@@ -55,7 +55,7 @@ def gaussian_tilt(reach: float, slope: float, epsilon: float, delta: float) -> f
     """
     if checks.chance(delta, "delta") > 0.08:
         raise InputError(f"delta is {delta:g}: give at most .08, for which the tails of two normal variables add up")
-    budget, q = checks.budget(epsilon), -float(ndtri(delta / 2))
+    budget, q = checks.budget(epsilon), _quantile(delta)
     mu = 2 * budget / (q + math.sqrt(q * q + 2 * budget))
     return 2 * checks.positive(slope, "slope") * checks.positive(reach, "reach") / mu
 
@@ -82,7 +82,7 @@ def share_with(delta: float) -> float:
     >>> round(share_with(1e-6), 3)
     0.893
     """
-    q = float(ndtri(checks.chance(delta, "delta") / 2))
+    q = _quantile(checks.chance(delta, "delta"))
     ratio = math.cbrt(24 * q * q)
     return ratio / (1 + ratio)
 
@@ -280,6 +280,11 @@ def _on_the_edge(H: FloatArray, g: FloatArray, signs: FloatArray) -> tuple[Float
     return theta, (theta * signs >= 0).all(axis=-1) & (gap <= GAP * np.abs(g).max(axis=-1))
 
 
+def _quantile(delta: float) -> float:
+    """Return the normal quantile of 1 - delta / 2; by logarithms, for half of the smallest float is zero."""
+    return -float(ndtri_exp(math.log(delta) - math.log(2)))
+
+
 def _in_sup_norm(scale: FloatArray, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
     """Draw with a density that falls as exp(-max_j |u_j| / scale)."""
     size = rng.gamma(shape[-1] + 1, np.broadcast_to(scale, shape[:-1]))
@@ -289,5 +294,7 @@ def _in_sup_norm(scale: FloatArray, shape: tuple[int, ...], rng: np.random.Gener
 def _centred(domain: Box) -> float:
     """Return the largest squared length of a record, of a centred box with an intercept only."""
     if domain.corner or not domain.intercept:
-        raise InputError("the box is scaled from its corner or has no intercept: give Box(..., intercept=True)")
+        raise InputError(
+            "domain is a box that is scaled from its corner or has no intercept: give Box(..., intercept=True)"
+        )
     return longest(domain)

@@ -37,6 +37,7 @@ def test_the_tilt_solves_its_equation(epsilon, delta):
     deviation, q = pm.gaussian_tilt(1.7, 4.0, epsilon, delta), stats.norm.isf(delta / 2)
     mu = 2 * 4.0 * 1.7 / deviation
     assert q * mu + mu**2 / 2 == pytest.approx(epsilon, rel=1e-9)
+    assert math.isfinite(pm.gaussian_tilt(1.0, 1.0, 1.0, 5e-324))
     assert mu <= gdp_mu(epsilon, delta)  # no better than Gaussian noise on a sum that moves as far
 
 

@@ -2,9 +2,9 @@
 
 MUTANTS = {
     "perturbation methods: a tail of one side": (
-        "dpreg.sweeps.perturbation_methods.gaussian_tilt",
-        "ndtri(delta / 2)",
-        "ndtri(delta)",
+        "dpreg.sweeps.perturbation_methods._quantile",
+        " - math.log(2)",
+        "",
         "test_perturbation_methods.py -k solves",
     ),
     "perturbation methods: a record added, not replaced": (
