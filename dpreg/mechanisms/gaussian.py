@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -197,7 +198,13 @@ def mu_for(epsilon: ArrayLike, delta: float) -> FloatArray:
     [0.2681]
     """
     given = checks.epsilons(epsilon)
-    return np.array([accounting.gdp_mu(float(one), delta) for one in given.ravel()]).reshape(given.shape)
+    return np.array([_mu(one, delta) for one in given.ravel().tolist()]).reshape(given.shape)
+
+
+@lru_cache(maxsize=1024)
+def _mu(epsilon: float, delta: float) -> float:
+    """Return `gdp_mu`, which is a search: sweeps ask for the same budgets on every split."""
+    return accounting.gdp_mu(epsilon, delta)
 
 
 def _change(weights: ArrayLike, domain: Domain, neighbours: Neighbours, loss: Loss) -> float:

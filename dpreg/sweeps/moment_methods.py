@@ -118,7 +118,9 @@ def gradient_descent(name: str, domain: Box, delta: float, steps: int) -> Method
     True
     """
     if domain.corner or not domain.intercept:
-        raise InputError("the box is scaled from its corner or has no intercept: give Box(..., intercept=True)")
+        raise InputError(
+            "domain is a box that is scaled from its corner or has no intercept: give Box(..., intercept=True)"
+        )
     square, count = longest(domain), checks.count(steps, "steps")
     chance = checks.chance(delta, "delta")
 
@@ -127,10 +129,12 @@ def gradient_descent(name: str, domain: Box, delta: float, steps: int) -> Method
         batch = (*np.broadcast_shapes(train.batch, deviation.shape), train.p)
         theta, mean = np.zeros(batch), np.zeros(batch)
         rate = 1 / (2 * square * train.M[..., 0, :1])  # one over the largest curvature that n records can have
+        curvature, drawn = 2 * train.symmetric, noise.gaussian(deviation[..., None], (count, *batch), rng)
         for step in range(count):
-            gradient = 2 * (train.symmetric @ theta[..., None])[..., 0] + train.v
-            theta = inside(theta - rate * (gradient + noise.gaussian(deviation[..., None], batch, rng)))
-            mean += theta * (step >= count // 2)
+            gradient = (curvature @ theta[..., None])[..., 0] + train.v
+            theta = inside(theta - rate * (gradient + drawn[step]))
+            if step >= count // 2:
+                mean += theta
         return mean / (count - count // 2)
 
     return Method(name, fit)
@@ -159,10 +163,12 @@ def inside(theta: FloatArray) -> FloatArray:
     [[1.0, 0.0], [0.3, -0.3]]
     """
     size = np.abs(theta)
+    if (size.sum(axis=-1) <= 1).all():
+        return theta
     down = -np.sort(-size, axis=-1)
-    shift = (np.cumsum(down, axis=-1) - 1) / np.arange(1, theta.shape[-1] + 1)
-    last = (down > shift).sum(axis=-1, keepdims=True) - 1
-    shrink = np.maximum(np.take_along_axis(shift, last, axis=-1), 0.0)
+    # The largest is where the sorted entries fall below what they are shrunk by.
+    shift = ((np.cumsum(down, axis=-1) - 1) / np.arange(1, theta.shape[-1] + 1)).max(axis=-1, keepdims=True)
+    shrink = np.maximum(shift, 0.0)
     return np.asarray(np.sign(theta) * np.maximum(size - shrink, 0.0))
 
 

@@ -10,18 +10,20 @@ from typing import cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from dpreg import checks
+from dpreg import checks, noise
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.mechanisms import filter_priority as fp
 from dpreg.mechanisms import grid, histogram
 from dpreg.mechanisms import objective_perturbation as op
+from dpreg.mechanisms.gaussian import mu_for
 from dpreg.mechanisms.grid import Grid
 from dpreg.mechanisms.histogram import Cells, Histogram, Mode, NoisyGrid
 from dpreg.pipeline import logistic, repair, solve
 from dpreg.pipeline.domain import Ball, Box
 from dpreg.pipeline.objective import TAYLOR, from_gram
 from dpreg.sweeps.methods import RowMethod
+from dpreg.sweeps.moment_methods import longest
 from dpreg.sweeps.splits import Partition
 
 FINEST = 16  # cells per axis at most for Filter-Priority: on native domains it returns noise only
@@ -30,8 +32,10 @@ Publish = Callable[[Histogram, float, np.random.Generator], Cells]
 
 
 @checked
-def logistic_regression(name: str = "no privacy", *, repeats: int | None = None) -> RowMethod:
-    """Return the method that minimises the logistic loss itself, by Newton's method.
+def logistic_regression(name: str = "no privacy", *, ridge: float = 0.0, repeats: int | None = None) -> RowMethod:
+    """Return the method that minimises the logistic loss itself, by Newton's method; with a ridge, as in `newton`.
+
+    Where a plane separates the labels there is no minimum without a ridge.
 
     Examples
     --------
@@ -44,7 +48,8 @@ def logistic_regression(name: str = "no privacy", *, repeats: int | None = None)
         found = []
         for X, y in partition.training_rows():
             Z, _ = partition.domain.scale(X, y)
-            start = logistic.fit(Z, y == partition.domain.response[1], start=start)  # splits share most records
+            labels = y == partition.domain.response[1]
+            start = logistic.fit(Z, labels, ridge=ridge, start=start)  # splits share most records
             found.append(start)
         return np.array(found)[:, None]
 
@@ -53,9 +58,23 @@ def logistic_regression(name: str = "no privacy", *, repeats: int | None = None)
 
 @checked
 def objective_perturbation(
-    name: str = "objective perturbation", *, neighbours: Neighbours = "replace", repeats: int | None = None
+    name: str = "objective perturbation",
+    *,
+    norm: op.Norm = "L2",
+    neighbours: Neighbours = "replace",
+    repeats: int | None = None,
 ) -> RowMethod:
     """Return the method of Chaudhuri and others, which 001 excludes: see `mechanisms.objective_perturbation`.
+
+    In the L2 norm with even shares, as 001 could have known it; in the K-norm as `PrivateLogisticRegression` uses it.
+
+    Parameters
+    ----------
+    name : str
+    norm : {"L2", "K"}
+    neighbours : {"replace", "add_remove"}
+    repeats : int, optional
+        As in `RowMethod`.
 
     References
     ----------
@@ -70,10 +89,53 @@ def objective_perturbation(
     def fit(partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
         domain = partition.domain
         assert isinstance(domain, Box | Ball)
-        one = partial(op.objective_perturbation, neighbours=neighbours, random_state=rng)
+        share = 0.5 if norm == "L2" else op.share_for(domain.p)
+        one = partial(op.objective_perturbation, share=share, norm=norm, neighbours=neighbours, random_state=rng)
         return np.array([[one(X, y, domain, e)[0] for e in epsilons] for X, y in partition.training_rows()])
 
     return RowMethod(name, fit, repeats=repeats)
+
+
+@checked
+def logistic_descent(name: str, domain: Box | Ball, delta: float, steps: int) -> RowMethod:
+    """Return gradient descent on the logistic loss, each of whose gradients gets Gaussian noise.
+
+    Under replace, with the number of records public. The gradient of a record x is no longer than x, at any theta, so a
+    replacement moves the sum by twice the longest x. Each step gets mu / sqrt(steps), and is one over the largest
+    curvature that n records can have. The answer is the mean of the second half of the steps.
+
+    Parameters
+    ----------
+    name : str
+    domain : Box or Ball
+    delta : float
+    steps : int
+
+    Examples
+    --------
+    >>> logistic_descent("descent", Box([0.0], [1.0], (0.0, 1.0), intercept=True), 1e-6, 10).private
+    True
+    """
+    square, count = longest(domain), checks.count(steps, "steps")
+    chance = checks.chance(delta, "delta")
+
+    def fit(partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
+        deviation = 2 * np.sqrt(square * count) / mu_for(epsilons, chance)[:, None]
+        found = []
+        for X, y in partition.training_rows():
+            Z, t = domain.scale(X, y)
+            Z = np.asfortranarray(Z)  # sums over records are faster so
+            (theta, mean), rate = np.zeros((2, len(epsilons), domain.p)), 4 / (square * len(Z))
+            drawn, signed = noise.gaussian(deviation, (count, *theta.shape), rng), np.where(t > 0, 0.5, -0.5) @ Z
+            for step in range(count):
+                gradient = np.tanh(theta / 2 @ Z.T) / 2 @ Z - signed  # a chance is half of one and of this tangent
+                theta = theta - rate * (gradient + drawn[step])
+                if step >= count // 2:
+                    mean = mean + theta
+            found.append(mean / (count - count // 2))
+        return np.array(found)
+
+    return RowMethod(name, fit)
 
 
 @checked

@@ -1,10 +1,11 @@
-"""IBM's diffprivlib in an environment of its own: what the chapter on audits fits, and benchmarks compare with."""
+"""IBM's diffprivlib in an environment of its own: what chapters fit, and benchmarks compare with."""
 
 from __future__ import annotations
 
-import json
+import fcntl
+import math
+import pickle
 import subprocess
-import tempfile
 import threading
 import venv
 from dataclasses import dataclass
@@ -15,7 +16,10 @@ from typing import Any
 import numpy as np
 
 from dpreg import checks
+from dpreg.arguments import checked
 from dpreg.checks import DataError, FloatArray
+from dpreg.sweeps.methods import RowMethod
+from dpreg.sweeps.splits import Partition
 
 ROOT = Path(__file__).resolve().parents[2]
 PEER = ROOT / "benchmarks" / "peer"
@@ -32,26 +36,24 @@ def environment() -> Path:
     DataError
         If it cannot be made; that takes a package index.
     """
-    python, ready, wanted = HOME / "bin" / "python", HOME / "ready", PEER / "requirements.txt"
-    if not (ready.exists() and ready.read_text() == wanted.read_text()):
-        venv.create(HOME, with_pip=True, clear=True)
-        install: list[str | Path] = [
-            python,
-            "-m",
-            "pip",
-            "--disable-pip-version-check",
-            "install",
-            "--quiet",
-            "-r",
-            wanted,
-        ]
-        done = subprocess.run(install, check=False, capture_output=True, text=True)
-        if done.returncode:
-            raise DataError(
-                f"diffprivlib could not be installed; give a package index and build again: {done.stderr[-2000:]}"
-            )
-        ready.write_text(wanted.read_text())
-    return python
+    ready, wanted = HOME / "ready", PEER / "requirements.txt"
+    HOME.parent.mkdir(parents=True, exist_ok=True)
+    with HOME.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two chapters may ask at once; it ends with the process that holds it
+        if not (ready.exists() and ready.read_text() == wanted.read_text()):
+            _install(wanted)
+            ready.write_text(wanted.read_text())
+    return HOME / "bin" / "python"
+
+
+def _install(wanted: Path) -> None:
+    venv.create(HOME, with_pip=True, clear=True)
+    pip: list[str | Path] = [HOME / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+    done = subprocess.run([*pip, "-r", wanted], check=False, capture_output=True, text=True)
+    if done.returncode:
+        raise DataError(
+            f"diffprivlib could not be installed; give a package index and build again: {done.stderr[-2000:]}"
+        )
 
 
 def version() -> str:
@@ -61,10 +63,10 @@ def version() -> str:
 
 
 @cache
-def _workers() -> list[subprocess.Popen[str]]:
+def _workers() -> list[subprocess.Popen[bytes]]:
     """Return the processes that fit: they take seconds to start, and end with this one."""
     command: list[str | Path] = [environment(), PEER / "draw.py"]
-    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     return [subprocess.Popen(command, start_new_session=True, **pipes) for _ in range(WORKERS)]
 
 
@@ -77,7 +79,7 @@ class Peer:
     model : str
         `LinearRegression` or `LogisticRegression`.
     settings : dict
-        Its keywords but the seed, as JSON has them: a pair of bounds is a list.
+        Its keywords but the seed; a pair of bounds may be a list.
     """
 
     model: str
@@ -100,18 +102,50 @@ class Peer:
             NaN where a fit failed.
         """
         seeds = rng.integers(2**32, size=checks.count(draws, "draws")).tolist()
-        with tempfile.TemporaryDirectory() as name, LOCK:
-            folders = [Path(name) / str(k) for k in range(WORKERS)]
-            for k, (folder, worker) in enumerate(zip(folders, _workers(), strict=True)):
-                folder.mkdir()
-                what = {"model": self.model, "settings": self.settings, "seeds": seeds[k::WORKERS]}
-                (folder / "what.json").write_text(json.dumps(what))
-                np.savez(folder / "records.npz", X=X, y=y)
-                print(folder, file=worker.stdin, flush=True)
-            answers = [worker.stdout.readline() if worker.stdout else "" for worker in _workers()]
-            if [answer.rstrip("\n") for answer in answers] != [str(folder) for folder in folders]:
-                raise DataError("diffprivlib stopped: its message stands above; build again")
-            drawn = np.full((draws, X.shape[1] + 1), np.nan)
-            for k, folder in enumerate(folders):
-                drawn[k::WORKERS] = np.load(folder / "draws.npy").reshape(-1, X.shape[1] + 1)
-            return drawn
+        return _fits(self.model, [(self.settings, seed) for seed in seeds], X, y)
+
+
+def _fits(model: str, each: list[tuple[dict[str, Any], int]], X: FloatArray, y: FloatArray) -> FloatArray:
+    """Return the fits of a model to the same records, one for each pair of settings and seed."""
+    rows, target = np.asarray(X, np.float64), np.asarray(y, np.float64)
+    found = np.empty((len(each), rows.shape[1] + 1))  # of which each worker does its share
+    with LOCK:
+        try:
+            for k, worker in enumerate(_workers()):
+                assert worker.stdin
+                pickle.dump((model, each[k::WORKERS], rows.shape, rows.tobytes(), target.tobytes()), worker.stdin)
+                worker.stdin.flush()
+            for k, worker in enumerate(_workers()):
+                assert worker.stdout
+                answer = np.frombuffer(pickle.load(worker.stdout))
+                found[k::WORKERS] = answer.reshape(-1, found.shape[1])
+        except (EOFError, BrokenPipeError) as error:
+            raise DataError("diffprivlib stopped: its message stands above; build again") from error
+    return found
+
+
+@checked
+def logistic_regression(name: str = "diffprivlib", *, repeats: int | None = None) -> RowMethod:
+    """Return the logistic regression of diffprivlib, on rows scaled to the box [-1, 1]^d, whose norm is sqrt(d).
+
+    It has pure privacy by its own account, in its own environment.
+
+    Examples
+    --------
+    >>> logistic_regression().private
+    True
+    """
+
+    def fit(partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
+        box, found = partition.domain, []
+        for X, y in partition.training_rows():
+            Z, t = box.scale(X, y)
+            seeds = rng.integers(2**32, size=len(epsilons)).tolist()
+            settings = [{"epsilon": epsilon, "data_norm": math.sqrt(box.d)} for epsilon in epsilons.tolist()]
+            theta = _fits(
+                "LogisticRegression", list(zip(settings, seeds, strict=True)), Z[:, 1:], np.where(t > 0, 1.0, 0.0)
+            )
+            found.append(np.roll(theta, 1, axis=1))  # the intercept first
+        return np.array(found)
+
+    return RowMethod(name, fit, repeats=repeats)

@@ -66,6 +66,24 @@ def table(frame: pd.DataFrame, digits: int = 4) -> pd.DataFrame:
     return text.set_index(text.columns[0]).rename_axis(index=None, columns=text.columns[0])
 
 
+@checked
+def cases(frame: pd.DataFrame) -> str:
+    """Return the rows of a table in words: its first column, at the values of its second.
+
+    Examples
+    --------
+    >>> cases(pd.DataFrame({"task": ["wines", "wines", "digits"], "epsilon": [0.1, 1.0, 1.0]}))
+    'wines at 0.1 and 1, digits at 1'
+    """
+    if frame.shape[1] < 2:
+        raise InputError(f"frame has {frame.shape[1]} columns: give two or more")
+    found = []
+    for name, part in frame.groupby(frame.columns[0], sort=False, dropna=False):
+        *most, last = [number(value) for value in part.iloc[:, 1]]
+        found.append(f"{name} at {', '.join(most)}{' and ' * bool(most)}{last}")
+    return ", ".join(found) or "none"
+
+
 def line(**found: Any) -> str:
     """Return named numbers in one line, each as `number` prints it.
 

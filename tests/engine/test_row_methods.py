@@ -5,8 +5,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from dpreg import noise
+from dpreg.accounting import gdp_mu
 from dpreg.mechanisms import filter_priority, grid, histogram
-from dpreg.mechanisms.objective_perturbation import objective_perturbation
+from dpreg.mechanisms.objective_perturbation import objective_perturbation, share_for
 from dpreg.pipeline import logistic
 from dpreg.pipeline.domain import Ball, Box
 from dpreg.pipeline.repair import trim
@@ -28,6 +29,41 @@ def test_objective_perturbation_is_that_of_the_training_rows():
             assert ledger.epsilon == epsilon
             expected = logistic.loss_at(theta, Z[test], Y[test])
             assert of(frame, repeat, fold, "logistic")[k] == pytest.approx(float(expected), rel=1e-9)
+
+
+def test_objective_perturbation_as_the_estimator_uses_it():
+    method = row_methods.objective_perturbation("op", norm="K")
+    frame = run([method], Holdout(1), metrics=("logistic",), epsilons=(0.5,))
+    ((repeat, fold, train, test),) = each_split(Holdout(1))
+    own = {"norm": "K", "share": share_for(BOX.p), "random_state": method_generator(noise.seed_sequence(7), 0, method)}
+    theta, _ = objective_perturbation(X[train], Y[train], BOX, 0.5, **own)
+    expected = logistic.loss_at(theta, BOX.scale(X, Y)[0][test], Y[test])
+    assert of(frame, repeat, fold, "logistic")[0] == pytest.approx(float(expected), rel=1e-9)
+
+
+def test_a_ridge_without_privacy():
+    frame = run([row_methods.logistic_regression(ridge=3.0)], Holdout(1), metrics=("logistic",))
+    ((_, _, train, test),) = each_split(Holdout(1))
+    Z, _ = BOX.scale(X, Y)
+    theta = logistic.fit(Z[train], Y[train], ridge=3.0)
+    assert frame["value"].item() == pytest.approx(float(logistic.loss_at(theta, Z[test], Y[test])), rel=1e-7)
+
+
+def test_descent_is_a_plain_loop():
+    """Each gradient gets noise of twice the longest record, times the root of the steps, over mu."""
+    method, steps, epsilons = row_methods.logistic_descent("g", BOX, 1e-6, 5), 5, (0.5, 50.0)
+    frame = run([method], Holdout(1), metrics=("logistic",), epsilons=epsilons)
+    ((repeat, fold, train, test),) = each_split(Holdout(1))
+    rng, (Z, _) = method_generator(noise.seed_sequence(7), 0, method), BOX.scale(X, Y)
+    square = (BOX.scale(np.r_[[BOX.lower, BOX.upper]], [0, 1])[0] ** 2).sum(axis=1).max()
+    deviation = np.array([2 * np.sqrt(square * steps) / gdp_mu(e, 1e-6) for e in epsilons])[:, None]
+    theta, path = np.zeros((2, BOX.p)), []
+    for _ in range(steps):
+        slope = np.stack([Z[train].T @ (1 / (1 + np.exp(-Z[train] @ one)) - Y[train]) for one in theta])
+        theta = theta - 4 / (square * train.sum()) * (slope + deviation * rng.standard_normal(theta.shape))
+        path.append(theta)
+    expected = logistic.loss_at(np.mean(path[2:], axis=0), Z[test], Y[test])
+    assert of(frame, repeat, fold, "logistic") == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("mode", ["clip", "signed", "threshold"])

@@ -18,9 +18,16 @@ CASES = {
         ("no intercept: give Box", lambda: contest.with_delta(PLAIN, 9, 1e-6)),
     ],
     "contest.picked": [("'colour' is no column: choose among", lambda: contest.picked(wine(), ["colour"], "pH"))],
+    "contest.for_labels": [("delta is 0: give", lambda: contest.for_labels(BOX, 0.0))],
+    "contest.wrong_labels": [
+        (
+            "y holds .*: give one of the two",
+            lambda: contest.wrong_labels(contest.picked(wine(), ["pH"], "alcohol"), [1.0], 0.1),
+        ),
+    ],
     "contest.errors": [
         ("epsilon is 0: give", lambda: contest.errors(contest.picked(wine(), ["pH"], "alcohol"), [0.0], 1e-6)),
         ("delta is 1: give", lambda: contest.errors(contest.picked(wine(), ["pH"], "alcohol"), [1.0], 1.0)),
     ],
 }
-EXEMPT = {"contest.tasks": "takes nothing"}
+EXEMPT = {"contest.tasks": "takes nothing", "contest.labelled": "takes nothing"}

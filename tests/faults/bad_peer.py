@@ -10,6 +10,7 @@ X, Y = np.zeros((2, 1)), np.zeros(2)
 
 CASES = {
     "peer.Peer": [("draws is 0: give", lambda: MODEL(X, Y, generator(0), 0))],
+    "peer.logistic_regression": [("repeats is 0: give", lambda: peer.logistic_regression(repeats=0))],
 }
 
 EXEMPT = {

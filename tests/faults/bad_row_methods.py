@@ -18,8 +18,13 @@ def run(method, domain=BOX, epsilon=1.0):
 CASES = {
     "grid.whole": [("domain is of type Ball: give Box", lambda: grid.whole(BALL))],
     "row_methods.logistic_regression": [("repeats is 0: give", lambda: row_methods.logistic_regression(repeats=0))],
+    "row_methods.logistic_descent": [
+        ("steps is 0: give", lambda: row_methods.logistic_descent("g", BOX, 1e-6, 0)),
+        ("delta is 0: give", lambda: row_methods.logistic_descent("g", BOX, 0.0, 5)),
+    ],
     "row_methods.objective_perturbation": [
         ("neighbours is 'both'", lambda: row_methods.objective_perturbation(neighbours="both")),
+        ("norm is 'L1': choose", lambda: row_methods.objective_perturbation(norm="L1")),
         ("epsilon is 1e-300, .* its noise: give", run(row_methods.objective_perturbation(), epsilon=1e-300)),
     ],
     "row_methods.dpme": [

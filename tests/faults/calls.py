@@ -53,7 +53,18 @@ from dpreg.pipeline import (
     uncertainty,
 )
 from dpreg.pipeline.ledger import Ledger, Spend
-from dpreg.sweeps import coverage, experiment, measures, methods, moment_methods, row_methods, scores, splits, views
+from dpreg.sweeps import (
+    coverage,
+    experiment,
+    measures,
+    methods,
+    moment_methods,
+    perturbation_methods,
+    row_methods,
+    scores,
+    splits,
+    views,
+)
 from lib.data import (
     categories,
     census,
@@ -647,7 +658,17 @@ def sweeps():
     yield moment_methods.adassp, {"name": "a", "domain": box, **delta}
     yield moment_methods.gradient_descent, {"name": "g", "domain": partial(box, intercept=True), **delta, "steps": 5}
     yield moment_methods.longest, {"domain": box}
+    yield perturbation_methods.gaussian_tilt, {"reach": 1.0, "slope": 1.0, "epsilon": 1.0, **delta}
+    yield perturbation_methods.ridge, {"curvature": 1.0, "epsilon": 1.0}
+    yield perturbation_methods.share_with, delta
+    yield perturbation_methods.squares, {"name": "s", "domain": partial(box, intercept=True)}
+    yield (
+        perturbation_methods.k_norm_gradient,
+        {"name": "k", "domain": lambda: domain.Box([-1.0], [1.0], (-1.0, 1.0), intercept=True)},
+    )
+    yield perturbation_methods.labels, {"name": "l", "domain": box, **delta}
     yield row_methods.logistic_regression, {}
+    yield row_methods.logistic_descent, {"name": "g", "domain": box, **delta, "steps": 5}
     yield row_methods.objective_perturbation, {}
     yield row_methods.dpme, {}
     yield row_methods.filter_priority, {}
@@ -765,6 +786,7 @@ def library():
     yield report.audit, {"found": lambda: Report((finding,), 1, 0.0)}
     yield report.table, {"frame": results}
     yield report.medians, {"tables": lambda: {"US": pd.DataFrame({"x": [1.0], "FM": [0.5]})}}
+    yield report.cases, {"frame": lambda: lines()[["method", "epsilon"]]}
     yield report.turned, {"frame": lambda: pd.DataFrame({"rate": [0.1, 1.0], "FM": [0.5, 0.25]}), "corner": "US"}
     yield report.pivot, {"summary": lambda: lines()[["method", "epsilon", "median"]]}
     yield attacked_fits.attacked, {"sensitive": bit}
@@ -784,6 +806,7 @@ def library():
     constant = partial(box, intercept=True)
     yield contest.pure, {"box": constant, "n": 40}
     yield contest.with_delta, {"box": constant, "n": 40, "delta": 1e-6}
+    yield contest.for_labels, {"box": constant, "delta": 1e-6}
     yield contest.exactly, {"law": lambda: laws.functional(constant(), 0.5), "domain": constant}
     yield timing.fit_times, {**{k: SWEEP[k] for k in ("methods", "X", "y", "domain")}, "runs": 1}
     yield timing.counts, {k: SWEEP[k] for k in ("methods", "X", "y", "domain")}
@@ -902,6 +925,8 @@ EXEMPT = (
     )
     | {
         "lib.papers.contest.tasks": "takes nothing",
+        "lib.papers.contest.labelled": "takes nothing",
+        "lib.papers.contest.wrong_labels": "thirty splits of all methods; test_contest runs it",
         "lib.papers.contest.errors": "a hundred splits of all methods; test_contest runs it",
         "lib.papers.contest.picked": "columns of a table, by their names",
     }
@@ -916,6 +941,7 @@ EXEMPT |= dict.fromkeys(
         "dpreg.pipeline.logistic.predicted",
         "dpreg.pipeline.domain.Domain.clip",
         "dpreg.pipeline.domain.Box.clip", "dpreg.pipeline.domain.Ball.clip", "dpreg.pipeline.domain.Domain.scale_block",
+        "dpreg.sweeps.perturbation_methods.proposals", "dpreg.sweeps.perturbation_methods.bounded_minimiser",
         "dpreg.sweeps.moment_methods.ridge_for", "dpreg.sweeps.moment_methods.inside",
         "dpreg.sweeps.methods.Method.coefficients", "dpreg.sweeps.methods.RowMethod.coefficients",
         "dpreg.sweeps.methods.Method.takes_part", "dpreg.sweeps.methods.RowMethod.takes_part",

@@ -613,6 +613,10 @@ CASES = {
         ("the report is empty: give", lambda: report.audit(Report((), 1, 0.0))),
         ("found is of type str: give", lambda: report.audit("a report")),
     ],
+    "report.cases": [
+        ("frame has 1 columns: give two", lambda: report.cases(FRAME.iloc[:, :1])),
+        ("value is None: give a number", lambda: report.cases(pd.DataFrame({"a": ["US"], "b": [None]}))),
+    ],
     "report.medians": [
         ("tables is empty: give", lambda: report.medians({})),
         ("tables: 'US' has no line: give", lambda: report.medians({"US": FRAME[[]]})),

@@ -9,19 +9,25 @@ from dpreg.mechanisms.budget_split import dpba
 from dpreg.pipeline.domain import Box
 from dpreg.pipeline.laws import certify
 from dpreg.sweeps.experiment import Holdout, sweep
+from dpreg.sweeps.row_methods import objective_perturbation
 from lib.data.datasets import wine
 from lib.papers import contest
 
 BOX = Box([-1, -1], [1, 1], (-1, 1), intercept=True)
 LINE = Box([-1], [1], (-1, 1), intercept=True)
-PURE = ["default", "Wishart", "Laplace", "DPBA (004)", "FM (001)", "private mean"]
-DELTA = ["Gaussian", "Analyze Gauss", "AdaSSP", "descent"]
+PURE = ["default", "Wishart", "Laplace", "DPBA (004)", "FM (001)", "objective", "private mean"]
+DELTA = ["Gaussian", "Analyze Gauss", "AdaSSP", "objective, delta", "descent"]
+
+LABELS = ["no privacy", "default", "objective, L2", "quadratic", "FM (001)", "likelier label"]
+LABELS += ["objective, delta", "descent"]
 
 
 def test_the_methods_and_their_names():
     assert sorted(method.name for method in contest.pure(BOX, 100)) == sorted(PURE)
-    assert sorted(method.name for method in contest.pure(LINE, 100)) == sorted([*PURE, "hull"])
+    assert sorted(method.name for method in contest.pure(LINE, 100)) == sorted([*PURE, "hull", "K-norm gradient"])
     assert [method.name for method in contest.with_delta(BOX, 100, 1e-6)] == DELTA
+    assert [method.name for method in contest.for_labels(BOX, 1e-6)] == LABELS
+    assert [method.private for method in contest.for_labels(BOX, 1e-6)] == [False] + [True] * 7
     assert all(method.private for method in [*contest.pure(BOX, 9), *contest.with_delta(BOX, 9, 1e-6)])
 
 
@@ -62,6 +68,39 @@ def test_tasks_are_the_records_they_name():
     schooling, us = found["US, schooling"], found["US"]
     assert (schooling.X[:, 0] == us.X[:, us.names.index("education")]).all()
     assert (schooling.y == us.y).all()
+
+
+@pytest.mark.thorough
+def test_labelled_tasks_are_the_records_they_name():
+    found = contest.labelled()
+    assert len(found) == 6
+    for data in found.values():
+        lower, upper = np.transpose([data.bounds[name] for name in data.names])
+        assert np.array_equal(data.X, data.X.clip(lower, upper))
+        assert set(data.y) == {0.0, 1.0}
+    assert (found["odd digits"].y == load_digits().target % 2).all()
+    assert found["malignant tumours"].X.shape == (569, 30)
+    assert (found["wines, 7 or more"].y <= found["wines, 6 or more"].y).all()
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("large", "count"), [(10_000, 30), (100, 6)])
+def test_wrong_labels_are_shares(monkeypatch, large, count):
+    monkeypatch.setattr(contest, "LARGE", large)
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (400, 2))
+    label = (X[:, 0] + 0.3 * rng.normal(size=400) > 0.2) * 1.0
+    bounds = {"a": (-1.0, 1.0), "b": (-1.0, 1.0), "above": (0.0, 1.0)}
+    few = contest.Dataset(X, label, ("a", "b"), "above", bounds, "simulated")
+    twin = objective_perturbation("twin", norm="K")
+    frame = contest.wrong_labels(few, [1e-3, 1e4], 1e-6, [twin])
+    assert set(frame["count"]) == {count}
+    wide = frame.pivot(index="epsilon", columns="method", values="median")
+    assert set(wide.columns) == {*LABELS, "twin"}
+    plain = wide["no privacy"].dropna().item()
+    assert wide.loc[1e4, ["default", "objective, L2", "objective, delta"]].to_numpy() == pytest.approx(plain, abs=0.03)
+    assert wide.loc[1e4, "likelier label"] > plain + 0.05
+    assert wide.loc[1e-3, "default"] > plain + 0.05
 
 
 @pytest.mark.thorough

@@ -126,6 +126,12 @@ def test_pivot_has_budgets_down_and_methods_across():
     assert pivot(summary()[4:]).to_dict("list") == {"none": ["0.05"]}
 
 
+def test_cases_name_each_task_once():
+    frame = pd.DataFrame({"task": ["b", "a", "b", "b"], "epsilon": [0.1, 1.0, 1.0, 10.0], "more": 0})
+    assert report.cases(frame) == "b at 0.1, 1 and 10, a at 1"
+    assert report.cases(frame[:0]) == "none"
+
+
 def test_pivot_refuses_to_choose_among_metrics():
     with pytest.raises(InputError, match="choose one metric"):
         pivot(pd.concat([summary(), summary()]))
