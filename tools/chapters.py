@@ -186,8 +186,8 @@ def share(process):
 class Watch(threading.Thread):
     """Looks each second, at first ten times as often, at what a kernel and its workers hold, and remembers the most.
 
-    A share costs the system some time to find, and is no more than the resident size: where all of these do not exceed
-    the most so far, it is not asked for.
+    A share takes the system long to find, and is no more than the resident size. It is asked for where all of these
+    exceed the most so far, and differ by a hundredth from when it was last asked for, or ten looks have passed.
 
     Parameters
     ----------
@@ -199,10 +199,14 @@ class Watch(threading.Thread):
         self.tops, self.peak, self.over = tops, 0, threading.Event()
 
     def run(self):
-        looks = count()
-        while not self.over.wait(0.1 if next(looks) < 30 else 1):  # a short chapter may be over within a second
-            if self.total(lambda process: process.memory_info().rss) > self.peak:
+        last, asked = 0, 0
+        for look in count():
+            if self.over.wait(0.1 if look < 30 else 1):  # a short chapter may be over within a second
+                break
+            resident = self.total(lambda process: process.memory_info().rss)
+            if resident > self.peak and (abs(resident - last) > resident / 100 or look >= asked + 10):
                 self.peak = max(self.peak, self.total(share))
+                last, asked = resident, look
 
     def total(self, held):
         found = 0

@@ -29,6 +29,7 @@ from dpreg.pipeline.solve import NONE, Penalty
 from dpreg.sweeps import splits
 from dpreg.sweeps.methods import Columns, Method, RowMethod, check_methods, fitted, gathered, plan
 from dpreg.sweeps.scores import Fit, Metric, check_metrics, needs_labels, scored
+from dpreg.sweeps.shared import Shared
 from dpreg.sweeps.splits import CrossValidation, Holdout, Protocol
 
 PATIENCE = 2.0  # seconds before a progress bar appears
@@ -230,8 +231,9 @@ def sweep(
     table = domain.table(rows, target)
     records = rows, target, table, domain
     total, tasks = splits.totals(table, protocol), plan(methods, protocol.repeats, jobs)
+    shared = Shared(list(methods))
     calls = (
-        delayed(_partition)(records, total, [methods[k] for k in some], budgets, protocol, root, repeat, tuple(metrics))
+        delayed(_partition)(records, total, shared, some, budgets, protocol, root, repeat, tuple(metrics))
         for repeat, some in tasks
     )
     results = Parallel(n_jobs=jobs, return_as="generator")(calls)
@@ -242,7 +244,8 @@ def sweep(
 def _partition(
     records: tuple[FloatArray, FloatArray, FloatArray, Domain],
     total: FloatArray | None,
-    methods: Sequence[Method | RowMethod],
+    methods: Shared[list[Method | RowMethod]],
+    some: Sequence[int],
     epsilons: FloatArray,
     protocol: Protocol,
     root: np.random.SeedSequence,
@@ -250,7 +253,7 @@ def _partition(
     metrics: tuple[Metric, ...],
 ) -> list[list[Columns]]:
     partition = splits.draw(*records, protocol, noise.spawn(root, repeat, 0), total)
-    fits = fitted(partition, methods, epsilons, root, repeat)
+    fits = fitted(partition, [methods.value[k] for k in some], epsilons, root, repeat)
     return scored([Fit(partition, keys, theta, None, metrics) for keys, theta in fits])
 
 

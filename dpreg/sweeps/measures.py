@@ -17,6 +17,7 @@ from dpreg.pipeline import logistic
 from dpreg.pipeline.domain import Domain
 from dpreg.sweeps import splits
 from dpreg.sweeps.methods import Columns, Method, RowMethod, check_methods, fitted, frame
+from dpreg.sweeps.shared import Shared
 from dpreg.sweeps.splits import CrossValidation, Holdout, Partition, Protocol
 
 Measure = Callable[[Partition, FloatArray, np.random.Generator], Mapping[Hashable, FloatArray]]
@@ -67,8 +68,9 @@ def measured(
     rows, target = checks.rows(X, y, domain.d, least=2)
     root, table = noise.seed_sequence(random_state), domain.table(rows, target)
     records, total = (rows, target, table, domain), splits.totals(table, protocol)
+    shared = Shared((list(methods), measure))
     tasks = (
-        delayed(_partition)(records, total, methods, budgets, protocol, measure, root, repeat)
+        delayed(_partition)(records, total, shared, budgets, protocol, root, repeat)
         for repeat in range(protocol.repeats)
         if any(method.takes_part(repeat) for method in methods)
     )
@@ -78,13 +80,13 @@ def measured(
 def _partition(
     records: tuple[FloatArray, FloatArray, FloatArray, Domain],
     total: FloatArray | None,
-    methods: Sequence[Method | RowMethod],
+    shared: Shared[tuple[list[Method | RowMethod], Measure]],
     budgets: FloatArray,
     protocol: Protocol,
-    measure: Measure,
     root: np.random.SeedSequence,
     repeat: int,
 ) -> list[Columns]:
+    methods, measure = shared.value
     partition = splits.draw(*records, protocol, noise.spawn(root, repeat, 0), total)
     fits = list(fitted(partition, methods, budgets, root, repeat))
     theta = np.concatenate([part for _, part in fits], axis=1)

@@ -26,6 +26,7 @@ from dpreg.pipeline.objective import check_labels
 from dpreg.sweeps import methods, scores, splits
 from dpreg.sweeps.methods import Columns, Method, RowMethod
 from dpreg.sweeps.scores import Fit, Metric
+from dpreg.sweeps.shared import Shared
 from dpreg.sweeps.splits import CrossValidation, Holdout, Partition, Protocol
 
 
@@ -127,8 +128,9 @@ def survey(
     alike = [(method.name, view.response, *view.columns, *np.atleast_1d(view.epsilons)) for view, method in pairs]
     tasks = methods.plan([method for _, method in pairs], protocol.repeats, jobs, alike)
     root = noise.seed_sequence(random_state)
+    shared = Shared(pairs)
     calls = (
-        delayed(_partition)(rows, responses, table, total, whole, [pairs[k] for k in some], protocol, root, repeat)
+        delayed(_partition)(rows, responses, table, total, whole, shared, some, protocol, root, repeat)
         for repeat, some in tasks
     )
     return methods.gathered(tasks, Parallel(n_jobs=jobs, return_as="generator")(calls))
@@ -225,7 +227,8 @@ def _partition(
     table: FloatArray,
     total: FloatArray | None,
     whole: Sequence[Box],
-    pairs: Sequence[tuple[View, Method | RowMethod]],
+    pairs: Shared[list[tuple[View, Method | RowMethod]]],
+    some: Sequence[int],
     protocol: Protocol,
     root: np.random.SeedSequence,
     repeat: int,
@@ -233,14 +236,14 @@ def _partition(
     """Return the test errors of these methods on one partition, in their order."""
     all_of = splits.draw(X, Y, table, whole[0], protocol, noise.spawn(root, repeat, 0), total)
     fits: list[Fit] = []
-    for view, group in groupby(pairs, key=lambda pair: pair[0]):
-        some = [method for _, method in group]
-        columns = list(view.columns) if any(isinstance(method, RowMethod) for method in some) else []
+    for view, group in groupby([pairs.value[k] for k in some], key=lambda pair: pair[0]):
+        own = [method for _, method in group]
+        columns = list(view.columns) if any(isinstance(method, RowMethod) for method in own) else []
         records = all_of.X[:, columns], all_of.y[:, view.response], all_of.table
         A = _basis(view, X.shape[1], len(whole))
         seen = _Seen(*records, view.domain, all_of.labels, all_of.tested, all_of, view, A)
         fits += [
             Fit(seen, keys | view.tags, theta, (view.response, *view.metrics), view.metrics)
-            for keys, theta in methods.fitted(seen, some, np.atleast_1d(view.epsilons), root, repeat)
+            for keys, theta in methods.fitted(seen, own, np.atleast_1d(view.epsilons), root, repeat)
         ]
     return scores.scored(fits)
