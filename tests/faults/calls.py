@@ -925,6 +925,7 @@ EXEMPT = (
     )
     | {
         "lib.papers.contest.tasks": "takes nothing",
+        "dpreg.sweeps.shared.Shared": "takes anything",
         "lib.papers.contest.labelled": "takes nothing",
         "lib.papers.contest.wrong_labels": "thirty splits of all methods; test_contest runs it",
         "lib.papers.contest.errors": "a hundred splits of all methods; test_contest runs it",
