@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import special, stats
+import scipy  # scipy.stats takes a third of a second, so only who needs it loads it
+from scipy import special
 
 from dpreg import checks
 from dpreg.arguments import checked
@@ -79,7 +80,7 @@ def optimal(epsilon: float, k: int, delta: float) -> float:
     lies = np.arange(first, last + 1)
     losses = (k - 2.0 * lies) * e * (1 + 1e-15)
     # An error in `lie` counts up to k times.
-    chance = stats.binom.pmf(lies, k, lie) * (1 + 1e-10 + 1e-15 * k)
+    chance = scipy.stats.binom.pmf(lies, k, lie) * (1 + 1e-10 + 1e-15 * k)
 
     def covers(total: float) -> bool:
         return bool((chance * -np.expm1(np.minimum(total - losses, 0.0))).sum() + 1e-307 <= delta)

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 
-from scipy import optimize, stats
+import scipy  # its part `stats` is slow to load
+from scipy import optimize
 
 from dpreg import checks
 from dpreg.arguments import checked
@@ -51,7 +52,7 @@ def delta(epsilon: float, freedom: float, shift: float) -> float:
         raise InputError(f"freedom is {freedom:g}: give at least two degrees of freedom")
     if freedom > MOST:
         raise InputError(f"freedom is {freedom:g}: give at most {MOST:g} degrees of freedom")
-    a, power, law = checks.positive(shift, "shift"), (freedom - 2) / 2, stats.chi2(freedom)
+    a, power, law = checks.positive(shift, "shift"), (freedom - 2) / 2, scipy.stats.chi2(freedom)
     # Where the likelihood ratio ((c - a) / c)^power e^(a / 2), or its inverse, crosses e^epsilon.
     low = a / -math.expm1(-_over(epsilon + a / 2, power))
     worst = _excess(law.cdf(low), epsilon + law.logcdf(low - a))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from joblib import effective_n_jobs
 
 from dpreg import checks, noise
 from dpreg.arguments import checked
@@ -16,6 +17,7 @@ from dpreg.checks import FloatArray, InputError
 from dpreg.pipeline.objective import SQUARED, Loss, Quadratic
 from dpreg.sweeps.splits import Partition
 
+ENOUGH = 4  # partitions for each worker, so that all have work to the end
 Columns = dict[str, Any]  # of a result: arrays, or one value for all rows
 
 
@@ -111,8 +113,9 @@ def plan(
 ) -> list[tuple[int, list[int]]]:
     """Return the tasks of a sweep: numbers of a partition, and of the methods to fit there, the longest tasks first.
 
-    With several workers each method that reads rows is a task of its own. The slow ones take part in few partitions,
-    so these come first: no worker is left with one of them at the end.
+    With several workers a method that reads rows and takes part in few partitions is a task of its own. These come
+    first: the slow ones are among them, and no worker is left with one at the end. Where there are partitions enough to
+    keep all workers busy, the methods of one share a task, and so what they find there.
 
     Parameters
     ----------
@@ -131,8 +134,9 @@ def plan(
     ([(0, [1]), (0, [0]), (1, [0])], [(0, [0, 1]), (1, [0])])
     """
     alone: dict[Hashable, list[int]] = {}
+    few = 0 if jobs == 1 else ENOUGH * effective_n_jobs(jobs)
     for k, method in enumerate(methods):
-        if jobs != 1 and isinstance(method, RowMethod):
+        if isinstance(method, RowMethod) and min(method.repeats or repeats, repeats) < few:
             alone.setdefault(k if alike is None else alike[k], []).append(k)
     rest = set(range(len(methods))) - {k for some in alone.values() for k in some}
     groups = [*sorted(alone.values(), key=lambda some: methods[some[0]].repeats or repeats), sorted(rest)]

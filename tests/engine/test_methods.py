@@ -57,3 +57,9 @@ def test_tasks_hold_every_method_of_every_partition_once():
     assert plan(some, 5, 2)[0] == (0, [2]), "the method with the fewest partitions is not first"
     assert [0, 1] not in [chosen for _, chosen in plan(some, 5, 2)], "a method that reads rows shares a task"
     assert (0, [1, 3]) in plan(some, 5, 2, [0, "same", 1, "same", 2])
+
+
+def test_methods_share_a_task_where_partitions_keep_all_workers_busy():
+    some = [no_privacy("x"), RowMethod("a", print), RowMethod("b", print, repeats=7), RowMethod("c", print, repeats=8)]
+    assert plan(some, 8, 2) == [*((k, [2]) for k in range(7)), *((k, [0, 1, 3]) for k in range(8))]
+    assert plan(some[:2], 7, 2) == [*((k, [1]) for k in range(7)), *((k, [0]) for k in range(7))]

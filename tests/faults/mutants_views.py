@@ -37,6 +37,12 @@ MUTANTS = {
         "some",
         "test_methods.py -k tasks",
     ),
+    "no worker has enough": (
+        "dpreg.sweeps.methods.plan",
+        "ENOUGH * effective_n_jobs(jobs)",
+        "repeats + 1",
+        "test_methods.py -k busy",
+    ),
     "fits in each other's place": (
         "dpreg.sweeps.scores._labels",
         "np.cumsum([fit.theta.shape[1] for fit in fits])[:-1]",
