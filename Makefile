@@ -50,7 +50,8 @@ lint: env
 	python tools/cells.py --check
 	python -m mypy
 
-test: lint book
+test: env
+	@$(MAKE) --no-print-directory -j 2 lint book
 	@command -v chromium || command -v chromium-browser || command -v google-chrome || \
 		echo "There is no Chromium here: the built pages will not be looked at. On Debian: apt-get install chromium"
 	python -m pytest -n $(WORKERS) --nbval --kept -rs --cov --cov-fail-under=99 --cov-report=term:skip-covered

@@ -23,7 +23,8 @@ from dpreg.pipeline.domain import Ball, Box, Domain
 from dpreg.pipeline.objective import SQUARED, Loss
 
 LARGEST = 3  # predictors of a ball: of three, one proposal in 26 is kept, and of more far fewer
-BLOCK = 1 << 14  # proposals tried at a time
+BLOCK = 1 << 14  # proposals drawn at a time
+FEW = 1 << 8  # looked at, at a time, where not many points are wanted
 STEPS = 200  # of the ascent: what they leave undecided is within rounding of the surface, and counts as outside
 HALVINGS = 34  # of the range in which a gauge lies
 STUDY = 1 << 14  # draws from which the size of the noise is computed
@@ -153,10 +154,14 @@ def uniform(p: int, size: int, random_state: RandomState = None, *, public_count
     m = _columns(p, public_count) + 1
     rng, kept, found = generator(random_state), [np.empty((0, m, m))], 0
     wanted = checks.count(size, "size", least=0, most=limits.HELD // m**2)
+    step = FEW if wanted < FEW else BLOCK
     while found < wanted:
         proposals = _around_line(rng) if public_count else _around_ball(p, rng)
-        kept.append(proposals[inside(proposals, public_count=public_count)])
-        found += len(kept[-1])
+        for first in range(0, BLOCK, step):
+            if found < wanted:
+                part = proposals[first : first + step]
+                kept.append(part[inside(part, public_count=public_count)])
+                found += len(kept[-1])
     return np.concatenate(kept)[:wanted]
 
 
