@@ -119,8 +119,14 @@ def _fits(model: str, each: list[tuple[dict[str, Any], int]], X: FloatArray, y: 
                 assert worker.stdout
                 answer = np.frombuffer(pickle.load(worker.stdout))
                 found[k::WORKERS] = answer.reshape(-1, found.shape[1])
-        except (EOFError, BrokenPipeError) as error:
-            raise DataError("diffprivlib stopped: its message stands above; build again") from error
+        except BaseException as error:  # such as an interrupt: what was asked must not answer the next call
+            for worker in _workers():
+                worker.kill()
+                worker.communicate()  # which closes its pipes
+            _workers.cache_clear()
+            if isinstance(error, EOFError | BrokenPipeError):
+                raise DataError("diffprivlib stopped: its message stands above; build again") from error
+            raise
     return found
 
 

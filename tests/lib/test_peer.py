@@ -1,10 +1,10 @@
 """The peer in its own environment: fits are independent, and the same again with the same seed."""
 
-import contextlib
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 
 import numpy as np
 import pytest
@@ -75,14 +75,27 @@ def test_a_peer_that_ends_is_an_error(monkeypatch):
     for end in ("import sys; sys.stdin.buffer.peek(1)", "pass"):
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         workers = [subprocess.Popen([sys.executable, "-c", end], **pipes) for _ in range(peer.WORKERS)]
-        monkeypatch.setattr(peer, "_workers", lambda workers=workers: workers)
+        monkeypatch.setattr(peer, "_workers", cache(lambda workers=workers: workers))
         with pytest.raises(DataError, match="build again"):
             peer._fits("LinearRegression", [(LINEAR, 1)] * 2, X, Y)
-        for worker in workers:
-            worker.wait()
-            worker.stdout.close()
-            with contextlib.suppress(BrokenPipeError):
-                worker.stdin.close()
+        assert all(worker.poll() is not None for worker in workers)
+
+
+@pytest.mark.slow
+def test_an_interrupted_call_does_not_answer_the_next_one(monkeypatch):
+    model = peer.Peer("LinearRegression", LINEAR)
+    expected = model(X, Y, generator(1), 4)
+    before = peer._workers()
+    with monkeypatch.context() as patch:
+        patch.setattr(peer.pickle, "load", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            model(X, Y, generator(2), 4)
+    assert all(worker.wait() for worker in before)
+    assert (model(X, Y, generator(1), 4) == expected).all()
+
+
+def interrupt(stream):
+    raise KeyboardInterrupt
 
 
 def test_two_that_ask_at_once_make_one_environment(monkeypatch, tmp_path):
