@@ -7,8 +7,6 @@ VENV := .venv
 OUTSIDE := $(value PATH)
 export PATH := $(CURDIR)/$(VENV)/bin:$(OUTSIDE)
 export OPENBLAS_NUM_THREADS ?= 1
-# One more than a usual machine has processors to spare: a third of the time a test waits, for a browser or a server.
-WORKERS := 3
 export PYTHONUTF8 := 1
 unexport PYTHONPATH PYTHONHOME
 
@@ -54,7 +52,7 @@ test: env
 	@$(MAKE) --no-print-directory -j 2 lint book
 	@command -v chromium || command -v chromium-browser || command -v google-chrome || \
 		echo "There is no Chromium here: the built pages will not be looked at. On Debian: apt-get install chromium"
-	python -m pytest -n $(WORKERS) --nbval --kept -rs --cov --cov-fail-under=99 --cov-report=term:skip-covered
+	python -m pytest --nbval --kept -rs --cov --cov-fail-under=99 --cov-report=term:skip-covered
 
 fast: env
 	python -m pytest -m "not thorough and not slow and not browser"
