@@ -49,7 +49,8 @@ def other_solve(*args):
 
 
 def alone(self, n_jobs=None, *args, **options):
-    ORIGINAL["parallel"](self, 1, *args, **options)
+    """Scikit-learn has a kind of its own, and keeps its processes: a page shows what none of them may do."""
+    ORIGINAL["parallel"](self, 1 if type(self) is joblib.Parallel else n_jobs, *args, **options)
 
 
 def rounding():
