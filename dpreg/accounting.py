@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy  # scipy.stats takes a third of a second, so only who needs it loads it
+import scipy  # its part `stats` is slow to load
 from scipy import special
 
 from dpreg import checks

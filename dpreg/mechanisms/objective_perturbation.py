@@ -89,7 +89,7 @@ def objective_perturbation(
     longest = math.sqrt(square) if checks.choice(norm, ("L2", "K"), "norm") == "L2" else 1.0
     change = longest * (2.0 if checks.neighbours(neighbours) == "replace" else 1.0)  # of the gradient
     scale, rest = change / (share * epsilon), (1 - share) * epsilon
-    lift = square / 4 * max(math.exp(-rest) / -math.expm1(-rest), RIDGE)  # over e^rest - 1, which may overflow
+    lift = ridge(square / 4, rest)
     name, cost = "objective perturbation", (change, scale, epsilon)
     spend = Spend("logistic coefficients", name, neighbours, norm, *cost, caveat=domain.caveat)
     sums = _sums(X, y, domain)
@@ -105,6 +105,20 @@ def objective_perturbation(
     tilt, ledger = pay(spend, sloping, random_state, budget)
     theta = descend(sums, domain.p, ridge=lift / 2, tilt=tilt, limit=10_000, tolerance=1e-10)
     return theta, ledger
+
+
+@checked
+def ridge(curvature: float, epsilon: float) -> float:
+    """Return the ridge that costs epsilon, where one record adds a curvature of at most so much.
+
+    Examples
+    --------
+    >>> round(ridge(2.0, math.log(2)), 12)
+    2.0
+    """
+    budget = checks.budget(epsilon)
+    over = math.exp(-budget) / -math.expm1(-budget)  # one over e^budget - 1, which may overflow
+    return checks.positive(curvature, "curvature") * max(over, RIDGE)
 
 
 @checked

@@ -117,11 +117,7 @@ def gradient_descent(name: str, domain: Box, delta: float, steps: int) -> Method
     >>> gradient_descent("descent", Box([0.0], [1.0], (0.0, 1.0), intercept=True), 1e-6, 10).private
     True
     """
-    if domain.corner or not domain.intercept:
-        raise InputError(
-            "domain is a box that is scaled from its corner or has no intercept: give Box(..., intercept=True)"
-        )
-    square, count = longest(domain), checks.count(steps, "steps")
+    square, count = centred(domain), checks.count(steps, "steps")
     chance = checks.chance(delta, "delta")
 
     def fit(train: Quadratic, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -151,6 +147,22 @@ def longest(domain: Box | Ball) -> float:
     """
     ones = np.ones(domain.p + 1)
     return largest_change(ones, domain, "add_remove") - 1.0  # without the response
+
+
+@checked
+def centred(domain: Box) -> float:
+    """Return the same of a centred box with an intercept; other domains are refused.
+
+    Examples
+    --------
+    >>> centred(Box([0.0, 0.0], [1.0, 1.0], (0.0, 1.0), intercept=True))
+    3.0
+    """
+    if domain.corner or not domain.intercept:
+        raise InputError(
+            "domain is a box that is scaled from its corner or has no intercept: give Box(..., intercept=True)"
+        )
+    return longest(domain)
 
 
 @checked

@@ -15,12 +15,12 @@ from scipy.special import ndtri_exp
 from dpreg import checks, noise
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, SolverError
-from dpreg.mechanisms.objective_perturbation import RIDGE, share_for
+from dpreg.mechanisms.objective_perturbation import ridge, share_for
 from dpreg.pipeline.domain import Ball, Box
 from dpreg.pipeline.newton import blocked, newton
 from dpreg.pipeline.objective import Quadratic
 from dpreg.sweeps.methods import Method, RowMethod
-from dpreg.sweeps.moment_methods import inside, longest
+from dpreg.sweeps.moment_methods import centred, inside, longest
 from dpreg.sweeps.splits import Partition
 
 SLOPE, BEND = 4.0, 2.0  # largest derivatives of (z - t)^2 by z, where |z| <= 1 and |t| <= 1
@@ -61,19 +61,6 @@ def gaussian_tilt(reach: float, slope: float, epsilon: float, delta: float) -> f
 
 
 @checked
-def ridge(curvature: float, epsilon: float) -> float:
-    """Return the ridge that costs epsilon, where one record adds a curvature of at most so much.
-
-    Examples
-    --------
-    >>> round(ridge(2.0, math.log(2)), 12)
-    2.0
-    """
-    budget = checks.budget(epsilon)
-    return checks.positive(curvature, "curvature") * max(math.exp(-budget) / -math.expm1(-budget), RIDGE)
-
-
-@checked
 def share_with(delta: float) -> float:
     """Return the share of epsilon that balances a Gaussian tilt and the ridge, whatever the number of columns.
 
@@ -106,7 +93,7 @@ def squares(name: str, domain: Box, delta: float = 0.0) -> Method:
     >>> squares("objective perturbation", Box([0.0], [1.0], (0.0, 1.0), intercept=True)).private
     True
     """
-    square, chance = _centred(domain), checks.chance(delta, "delta", zero=True)
+    square, chance = centred(domain), checks.chance(delta, "delta", zero=True)
     share = share_with(chance) if chance else share_for(domain.p)
 
     def fit(train: Quadratic, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -177,7 +164,7 @@ def k_norm_gradient(name: str, domain: Box) -> Method:
     >>> k_norm_gradient("K-norm gradient", Box([0.0], [1.0], (0.0, 1.0), intercept=True)).private
     True
     """
-    _centred(domain)
+    centred(domain)
     if domain.d > 1:
         raise InputError(f"domain has {domain.d} predictors: give one, for nearly no draw would be inside with more")
 
@@ -289,12 +276,3 @@ def _in_sup_norm(scale: FloatArray, shape: tuple[int, ...], rng: np.random.Gener
     """Draw with a density that falls as exp(-max_j |u_j| / scale)."""
     size = rng.gamma(shape[-1] + 1, np.broadcast_to(scale, shape[:-1]))
     return np.asarray(rng.uniform(-1.0, 1.0, shape) * size[..., None])
-
-
-def _centred(domain: Box) -> float:
-    """Return the largest squared length of a record, of a centred box with an intercept only."""
-    if domain.corner or not domain.intercept:
-        raise InputError(
-            "domain is a box that is scaled from its corner or has no intercept: give Box(..., intercept=True)"
-        )
-    return longest(domain)

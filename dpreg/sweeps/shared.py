@@ -13,8 +13,8 @@ T = TypeVar("T")
 class Shared(Generic[T]):
     """A value for the tasks of joblib that is pickled once; a worker reads it once as well.
 
-    Methods hold functions that are defined where they are used. These are pickled by value, which takes longer than
-    many a task. Large arrays are not for here: joblib gives those to its workers in memory they share.
+    Methods hold functions that are defined where they are used. These are pickled by value, with their
+    code and all they hold. Large arrays are not for here: joblib gives those to its workers in memory they share.
 
     Parameters
     ----------

@@ -144,7 +144,7 @@ def for_labels(box: Box, delta: float) -> list[RowMethod | Method]:
 def labelled() -> dict[str, Dataset]:
     """Return the tasks with two labels: tumours, digits, white wines twice, real heads, and generated ones.
 
-    The bounds of the tumours are read off the records, as when diffprivlib was compared before; it is for a comparison.
+    The bounds of the tumours are read off the records, as if they were public: all methods get the same.
 
     Examples
     --------

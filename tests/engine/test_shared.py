@@ -40,10 +40,11 @@ def test_a_worker_passes_it_on():
     assert again.value["double"](2) == 4
 
 
-def test_without_workers_it_is_the_value_itself():
-    shared = Shared(object())
-    (found,) = Parallel(n_jobs=1)([delayed(id)(shared.value)])
-    assert found == id(shared.value)
+def test_without_workers_nothing_is_pickled():
+    counted = Counted()
+    (found,) = Parallel(n_jobs=1)([delayed(getattr)(Shared(counted), "value")])
+    assert found is counted
+    assert counted.times == 0
 
 
 def _seen(shared, x):
@@ -54,4 +55,4 @@ def test_workers_use_it():
     shared = Shared(lambda x: x + 1)
     found = Parallel(n_jobs=2, batch_size=1)(delayed(_seen)(shared, x) for x in range(6))
     assert [value for *_, value in found] == [1, 2, 3, 4, 5, 6]
-    assert len({place for *place, _ in map(list, found) for place in [tuple(place)]}) == len({pid for pid, *_ in found})
+    assert len({(pid, place) for pid, place, _ in found}) == len({pid for pid, *_ in found})  # one copy in each

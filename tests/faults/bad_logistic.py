@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from dpreg.mechanisms.objective_perturbation import objective_perturbation, share_for, uniform
+from dpreg.mechanisms.objective_perturbation import objective_perturbation, ridge, share_for, uniform
 from dpreg.pipeline import logistic, objective, surrogates
 from dpreg.pipeline.domain import Box
 
@@ -28,6 +28,10 @@ CASES = {
         ("limit is 0: give", lambda: logistic.newton(blocks, 1, limit=0)),
         ("tolerance is 0: give", lambda: logistic.newton(blocks, 1, tolerance=0.0)),
         ("not converged after 1 evaluations.*add a ridge", lambda: logistic.newton(blocks, 1, limit=1)),
+    ],
+    "objective_perturbation.ridge": [
+        ("curvature is 0: give", lambda: ridge(0.0, 1.0)),
+        ("epsilon is 0: give", lambda: ridge(1.0, 0.0)),
     ],
     "objective_perturbation.share_for": [("p is 0: give", lambda: share_for(0))],
     "objective_perturbation.uniform": [("domain is of type int: give", lambda: uniform(3))],

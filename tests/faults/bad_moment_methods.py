@@ -19,6 +19,9 @@ CASES = {
         ("steps is 0: give", lambda: moment_methods.gradient_descent("g", BOX, 1e-6, 0)),
         ("delta is 1: give", lambda: moment_methods.gradient_descent("g", BOX, 1.0, 5)),
     ],
+    "moment_methods.centred": [
+        ("has no intercept: give Box", lambda: moment_methods.centred(Box([0.0], [1.0], (0.0, 1.0)))),
+    ],
     "moment_methods.longest": [("domain is of type str: give", lambda: moment_methods.longest("box"))],
 }
 EXEMPT = {

@@ -14,10 +14,6 @@ CASES = {
         ("slope is 0: give", lambda: pm.gaussian_tilt(1.0, 0.0, 1.0, 1e-6)),
         ("reach is -1: give", lambda: pm.gaussian_tilt(-1.0, 1.0, 1.0, 1e-6)),
     ],
-    "perturbation_methods.ridge": [
-        ("curvature is 0: give", lambda: pm.ridge(0.0, 1.0)),
-        ("epsilon is 0: give", lambda: pm.ridge(1.0, 0.0)),
-    ],
     "perturbation_methods.share_with": [("delta is 0: give", lambda: pm.share_with(0.0))],
     "perturbation_methods.squares": [
         ("no intercept: give Box", lambda: pm.squares("s", PLAIN)),

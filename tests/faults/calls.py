@@ -556,6 +556,7 @@ def mechanisms():
     perturbed = {"X": rows, "y": labels, "domain": label_box, "epsilon": 1.0}
     yield objective_perturbation.objective_perturbation, perturbed
     yield objective_perturbation.share_for, {"p": 3}
+    yield objective_perturbation.ridge, {"curvature": 1.0, "epsilon": 1.0}
     yield objective_perturbation.uniform, {"domain": label_box}
     yield moment_noise.in_range, {"weights": lambda: np.ones(3)}
     yield wishart.WishartDifference, {"weights": lambda: np.ones(3), "spread": 1.0}
@@ -658,8 +659,8 @@ def sweeps():
     yield moment_methods.adassp, {"name": "a", "domain": box, **delta}
     yield moment_methods.gradient_descent, {"name": "g", "domain": partial(box, intercept=True), **delta, "steps": 5}
     yield moment_methods.longest, {"domain": box}
+    yield moment_methods.centred, {"domain": partial(box, intercept=True)}
     yield perturbation_methods.gaussian_tilt, {"reach": 1.0, "slope": 1.0, "epsilon": 1.0, **delta}
-    yield perturbation_methods.ridge, {"curvature": 1.0, "epsilon": 1.0}
     yield perturbation_methods.share_with, delta
     yield perturbation_methods.squares, {"name": "s", "domain": partial(box, intercept=True)}
     yield (

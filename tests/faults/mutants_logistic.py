@@ -19,9 +19,9 @@ MUTANTS = {
         "test_sensitivity.py -k constant_does_not_know",
     ),
     "no ridge at large epsilon": (
-        "dpreg.mechanisms.objective_perturbation.objective_perturbation",
-        "-math.expm1(-rest), RIDGE)",
-        "-math.expm1(-rest), 0.0)",
+        "dpreg.mechanisms.objective_perturbation.ridge",
+        "max(over, RIDGE)",
+        "max(over, 0.0)",
         "test_objective_perturbation.py -k hard_objectives",
     ),
     "ridge lost in rounding": (
