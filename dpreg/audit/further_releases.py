@@ -85,10 +85,13 @@ def _gaussian_price(spend: Spend, s: Setting) -> Price:
 
 
 def _delta_price(spend: Spend, s: Setting) -> Price:
-    if spend.mechanism == "Laplace":
-        return per_scale(spend, s)
     mu = spend.sensitivity / spend.scale
     return accounting.gdp_epsilon(mu, DELTA), DELTA, mu**2 / 2
+
+
+def _mean_price(spend: Spend, s: Setting) -> Price:
+    """Return the price by what is released: the word for its noise is a claim. The sum gets pure noise."""
+    return (per_scale if spend.released == "sum of the response" else _delta_price)(spend, s)
 
 
 def _moved_moments(s: Setting, law: gaussian.Gaussian, loss: Loss, prices: list[float]) -> tuple[Step, ...]:
@@ -221,7 +224,7 @@ ALL = (
         _mean_and_delta,
         noise=MEAN_NORMAL,
         steps=quadratic("", _mean_and_delta, noise=MEAN_NORMAL).steps,
-        price=_delta_price,
+        price=_mean_price,
         **BY_NUMBER,
         **_fitted(private.PrivateLinearRegression, "gaussian", delta=DELTA),
     ),

@@ -57,7 +57,7 @@ class MomentLaw(ABC):
         """Return the root mean square eigenvalue of the noise matrix; zero for noise that keeps it positive."""
 
     @abstractmethod
-    def _promise(self, loss: float, p: int, neighbours: Neighbours) -> Price:
+    def promise(self, loss: float, p: int, neighbours: Neighbours) -> Price:
         """Return the price of a change of so many units, where there is noise."""
 
     @checked
@@ -78,7 +78,7 @@ class MomentLaw(ABC):
         (inf, 0.0, 0.125)
         """
         loss = change / self.unit if self.unit else math.inf
-        found = NOTHING if loss == math.inf else self._promise(loss, p, checks.neighbours(neighbours))
+        found = NOTHING if loss == math.inf else self.promise(loss, p, checks.neighbours(neighbours))
         return found if found[1] < 1 else NOTHING
 
     @checked
@@ -139,7 +139,8 @@ class NoNoise(VectorLaw):
         """See `MomentLaw`."""
         return "trace", size.row
 
-    def _promise(self, loss: float, p: int, neighbours: Neighbours) -> Price:
+    def promise(self, loss: float, p: int, neighbours: Neighbours) -> Price:
+        """See `MomentLaw`."""
         return NOTHING
 
     def vector(self, p: int, rng: RandomState, shape: tuple[int, ...] = ()) -> FloatArray:
@@ -169,7 +170,8 @@ class Laplace(VectorLaw):
         """See `MomentLaw`."""
         return ("L1", size.first_l1) if moment == "first" else ("L1 of the triangle", size.triangle)
 
-    def _promise(self, loss: float, p: int, neighbours: Neighbours) -> Price:
+    def promise(self, loss: float, p: int, neighbours: Neighbours) -> Price:
+        """See `MomentLaw`."""
         return loss, 0.0, accounting.zcdp_from_pure(loss)
 
     def vector(self, p: int, rng: RandomState, shape: tuple[int, ...] = ()) -> FloatArray:
@@ -212,7 +214,8 @@ class Gaussian(VectorLaw):
         """See `MomentLaw`."""
         return ("L2", size.first_l2) if moment == "first" else ("Frobenius", size.frobenius)
 
-    def _promise(self, loss: float, p: int, neighbours: Neighbours) -> Price:
+    def promise(self, loss: float, p: int, neighbours: Neighbours) -> Price:
+        """See `MomentLaw`."""
         delta = accounting.gdp_delta(loss, self.epsilon) if self.epsilon < math.inf else 0.0
         return self.epsilon, delta, loss**2 / 2
 
@@ -268,7 +271,8 @@ class Wishart(WishartLaw):
     caveat: ClassVar[str] = IMPOSSIBLE
     one_sided: ClassVar[bool] = True
 
-    def _promise(self, loss: float, p: int, neighbours: Neighbours) -> Price:
+    def promise(self, loss: float, p: int, neighbours: Neighbours) -> Price:
+        """See `MomentLaw`."""
         # Only with p + 1 degrees of freedom is there no determinant in the density.
         return (loss, -math.expm1(-loss), math.inf) if self.degrees == p + 1 else NOTHING
 
@@ -312,7 +316,8 @@ class CentredWishart(WishartLaw):
         if self.epsilon != math.inf:
             checks.positive(self.epsilon, "epsilon")
 
-    def _promise(self, loss: float, p: int, neighbours: Neighbours) -> Price:
+    def promise(self, loss: float, p: int, neighbours: Neighbours) -> Price:
+        """See `MomentLaw`."""
         freedom = self.degrees - p + 1
         if freedom < 2 or self.epsilon == math.inf:
             return NOTHING
@@ -345,7 +350,8 @@ class WishartDifference(WishartLaw):
         """See `MomentLaw`."""
         return "nuclear", size.nuclear
 
-    def _promise(self, loss: float, p: int, neighbours: Neighbours) -> Price:
+    def promise(self, loss: float, p: int, neighbours: Neighbours) -> Price:
+        """See `MomentLaw`."""
         return (loss, 0.0, accounting.zcdp_from_pure(loss)) if self.degrees == p + 1 else NOTHING
 
     def matrix(self, p: int, rng: RandomState, shape: tuple[int, ...] = ()) -> FloatArray:

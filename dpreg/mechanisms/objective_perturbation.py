@@ -85,11 +85,10 @@ def objective_perturbation(
         raise InputError(f"share is {share:g}: give a number between 0 and 1")
     checks.within_reach(share * epsilon, "share times epsilon")
     checks.instance(domain, (Box, Ball), "domain")
-    square = domain.intercept + (domain.reach**2 * domain.d if isinstance(domain, Box) else 1.0)  # largest |x|^2
-    longest = math.sqrt(square) if checks.choice(norm, ("L2", "K"), "norm") == "L2" else 1.0
+    longest = math.sqrt(domain.longest) if checks.choice(norm, ("L2", "K"), "norm") == "L2" else 1.0
     change = longest * (2.0 if checks.neighbours(neighbours) == "replace" else 1.0)  # of the gradient
     scale, rest = change / (share * epsilon), (1 - share) * epsilon
-    lift = ridge(square / 4, rest)
+    lift = ridge(domain.longest / 4, rest)
     name, cost = "objective perturbation", (change, scale, epsilon)
     spend = Spend("logistic coefficients", name, neighbours, norm, *cost, caveat=domain.caveat)
     sums = _sums(X, y, domain)

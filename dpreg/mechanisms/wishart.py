@@ -138,7 +138,7 @@ def _balanced(ball: bool, d: int, intercept: bool) -> FloatArray:
         domain = Ball([0.0] * d, 1.0, here, intercept=intercept)
     else:
         domain = Box([-1.0] * d, [1.0] * d, here, intercept=intercept)
-    predictors = np.full(domain.d, 1 / math.sqrt(_corners(domain)))
+    predictors = np.full(domain.d, 1 / math.sqrt(domain.square))
 
     def risk(logs: FloatArray) -> float:
         return math.log(reference_risk(np.r_[np.exp(logs), predictors], domain))
@@ -209,7 +209,7 @@ def largest_change(
         raise InputError("weights holds different numbers for two predictors: give all predictors one weight")
     a, b, c = float(w[0] ** 2), float(w[-1] ** 2), float(w[1] ** 2) * domain.intercept
     if checks.neighbours(neighbours) == "add_remove":
-        return a + b * _corners(domain) + c
+        return a + b * domain.square + c
     # |aa' - bb'|_* = |a + b| |a - b|: with u = (z + z') / 2 and h = (z - z') / 2 this is 4 |Du| |Dh|.
     d = domain.d
     if isinstance(domain, Ball) and d > 1:
@@ -285,11 +285,6 @@ def _slide(U: Any, H: Any, w: float, reach: float = 1.0, least: float = 0.0) -> 
     roots = np.linalg.eigvals(companion)
     u = np.clip(roots.real, least, reach)  # a point that is no root does no harm
     return float(((U + w * u**2) * (H + w * (reach - u) ** 2)).max(initial=best))
-
-
-def _corners(domain: Domain) -> int:
-    """Return the largest sum of squares of the scaled predictors."""
-    return domain.d if isinstance(domain, Box) and not domain.corner else 1
 
 
 def _centred(domain: Domain) -> None:

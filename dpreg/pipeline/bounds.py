@@ -43,6 +43,28 @@ def apart(low: Any, high: Any) -> Any:
 
 
 @checked
+def pairs(
+    lower: ArrayLike | Mapping[str, float], upper: ArrayLike | Mapping[str, float]
+) -> tuple[tuple[float, ...], tuple[float, ...], tuple[str, ...]]:
+    """Return the bounds of all predictors, checked, and the names of their columns.
+
+    Examples
+    --------
+    >>> pairs({"age": 18.0}, [90.0])
+    ((18.0,), (90.0,), ('age',))
+    """
+    (lower, names), (upper, others) = named(lower), named(upper)
+    low, high = checks.vector(lower, "lower"), checks.vector(upper, "upper")
+    if names and others and names != others:
+        raise InputError(f"lower is of {list(names)} and upper of {list(others)}: give both in one order")
+    if len(low) != len(high):
+        raise InputError(f"lower has {len(low)} entries and upper has {len(high)}: give one pair per predictor")
+    for j in np.flatnonzero(~apart(low, high)):
+        raise InputError(f"predictor {j} has bounds [{low[j]:g}, {high[j]:g}]: give lower < upper")
+    return tuple(low.tolist()), tuple(high.tolist()), names or others
+
+
+@checked
 def interval(response: tuple[float, float]) -> tuple[float, float]:
     """Return the bounds of a response, checked.
 

@@ -81,6 +81,16 @@ class Domain:
         """What one scaled unit is worth in the user's units, of shape (d,)."""
         raise NotImplementedError
 
+    @property
+    def square(self) -> int:
+        """Largest squared length of the scaled predictors of one record."""
+        return 1
+
+    @property
+    def longest(self) -> int:
+        """Largest squared length of a scaled record x, its constant column included."""
+        return self.square + self.intercept
+
     def clip(self, Z: FloatArray) -> None:
         """Move scaled predictors of shape (n, d) into the set, in place."""
         raise NotImplementedError
@@ -232,21 +242,12 @@ class Box(Domain):
         corner: bool = False,
         leaky: bool = False,
     ) -> None:
-        (lower, names), (upper, others) = bounds.named(lower), bounds.named(upper)
-        low, high = checks.vector(lower, "lower"), checks.vector(upper, "upper")
-        if names and others and names != others:
-            raise InputError(f"lower is of {list(names)} and upper of {list(others)}: give both in one order")
-        if len(low) != len(high):
-            raise InputError(f"lower has {len(low)} entries and upper has {len(high)}: give one pair per predictor")
-        for j in np.flatnonzero(~bounds.apart(low, high)):
-            raise InputError(f"predictor {j} has bounds [{low[j]:g}, {high[j]:g}]: give lower < upper")
-        _set(self, lower=tuple(low.tolist()), upper=tuple(high.tolist()), response=bounds.interval(response))
+        low, high, names = bounds.pairs(lower, upper)
+        _set(self, lower=low, upper=high, names=names, response=bounds.interval(response))
         _set(self, intercept=checks.flag(intercept, "intercept"), corner=checks.flag(corner, "corner"), leaky=leaky)
-        _set(self, names=names or others)
         with np.errstate(over="ignore"):
-            wide = np.flatnonzero(~np.isfinite(self.unit))
-        for j in wide:
-            raise InputError(f"predictor {j} has bounds [{low[j]:g}, {high[j]:g}], too far apart: give closer ones")
+            for j in np.flatnonzero(~np.isfinite(self.unit)):
+                raise InputError(f"predictor {j} has bounds [{low[j]:g}, {high[j]:g}], too far apart: give closer ones")
 
     @classmethod
     def from_data(cls, X: ArrayLike, y: ArrayLike, *, intercept: bool = False, corner: bool = False) -> Box:
@@ -285,6 +286,11 @@ class Box(Domain):
         """See `Domain`."""
         width = np.array(self.upper) - np.array(self.lower)
         return np.asarray(width * math.sqrt(self.d) if self.corner else width / 2)
+
+    @property
+    def square(self) -> int:
+        """See `Domain`."""
+        return 1 if self.corner else self.d
 
     @property
     def centred(self) -> Box:

@@ -14,7 +14,6 @@ from dpreg import checks, noise
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError
 from dpreg.mechanisms.gaussian import mu_for
-from dpreg.mechanisms.wishart import largest_change
 from dpreg.pipeline import repair, solve
 from dpreg.pipeline.domain import Ball, Box
 from dpreg.pipeline.objective import Quadratic
@@ -46,8 +45,8 @@ def adassp(name: str, domain: Box | Ball, delta: float) -> Method:
     >>> adassp("AdaSSP", Box([0.0], [1.0], response=(0.0, 1.0)), 1e-6).private
     True
     """
-    square = longest(domain)
-    chance = checks.chance(delta, "delta")
+    checks.instance(domain, (Box, Ball), "domain")
+    square, chance = domain.longest, checks.chance(delta, "delta")
 
     def fit(train: Quadratic, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
         mu = mu_for(epsilons, chance) / math.sqrt(3)
@@ -137,32 +136,19 @@ def gradient_descent(name: str, domain: Box, delta: float, steps: int) -> Method
 
 
 @checked
-def longest(domain: Box | Ball) -> float:
-    """Return the largest squared length of a scaled record x, its constant column included.
-
-    Examples
-    --------
-    >>> longest(Box([0.0, 0.0], [1.0, 1.0], (0.0, 1.0), intercept=True))
-    3.0
-    """
-    ones = np.ones(domain.p + 1)
-    return largest_change(ones, domain, "add_remove") - 1.0  # without the response
-
-
-@checked
-def centred(domain: Box) -> float:
-    """Return the same of a centred box with an intercept; other domains are refused.
+def centred(domain: Box) -> int:
+    """Return the largest squared length of a record of a centred box with an intercept; others are refused.
 
     Examples
     --------
     >>> centred(Box([0.0, 0.0], [1.0, 1.0], (0.0, 1.0), intercept=True))
-    3.0
+    3
     """
     if domain.corner or not domain.intercept:
         raise InputError(
             "domain is a box that is scaled from its corner or has no intercept: give Box(..., intercept=True)"
         )
-    return longest(domain)
+    return domain.longest
 
 
 @checked

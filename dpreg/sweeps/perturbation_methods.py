@@ -20,7 +20,7 @@ from dpreg.pipeline.domain import Ball, Box
 from dpreg.pipeline.newton import blocked, newton
 from dpreg.pipeline.objective import Quadratic
 from dpreg.sweeps.methods import Method, RowMethod
-from dpreg.sweeps.moment_methods import centred, inside, longest
+from dpreg.sweeps.moment_methods import centred, inside
 from dpreg.sweeps.splits import Partition
 
 SLOPE, BEND = 4.0, 2.0  # largest derivatives of (z - t)^2 by z, where |z| <= 1 and |t| <= 1
@@ -125,7 +125,8 @@ def labels(name: str, domain: Box | Ball, delta: float) -> RowMethod:
     >>> labels("with a delta", Box([0.0], [1.0], (0.0, 1.0)), 1e-6).private
     True
     """
-    square, share = longest(domain), share_with(delta)
+    checks.instance(domain, (Box, Ball), "domain")
+    square, share = domain.longest, share_with(delta)
 
     def fit(partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
         found = []

@@ -23,7 +23,6 @@ from dpreg.pipeline import logistic, repair, solve
 from dpreg.pipeline.domain import Ball, Box
 from dpreg.pipeline.objective import TAYLOR, from_gram
 from dpreg.sweeps.methods import RowMethod
-from dpreg.sweeps.moment_methods import longest
 from dpreg.sweeps.splits import Partition
 
 FINEST = 16  # cells per axis at most for Filter-Priority: on native domains it returns noise only
@@ -116,7 +115,8 @@ def logistic_descent(name: str, domain: Box | Ball, delta: float, steps: int) ->
     >>> logistic_descent("descent", Box([0.0], [1.0], (0.0, 1.0), intercept=True), 1e-6, 10).private
     True
     """
-    square, count = longest(domain), checks.count(steps, "steps")
+    checks.instance(domain, (Box, Ball), "domain")
+    square, count = domain.longest, checks.count(steps, "steps")
     chance = checks.chance(delta, "delta")
 
     def fit(partition: Partition, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:

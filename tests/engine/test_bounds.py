@@ -45,6 +45,24 @@ def test_bounds_are_apart_where_floats_hold_their_middle_and_width(low, high, ex
     assert bool(bounds.apart(np.float64(low), np.float64(high))) is expected
 
 
+@pytest.mark.parametrize(("lower", "upper"), [(LOWEST, [90, 80]), ([18, 0], pd.Series([90, 80], index=[*LOWEST]))])
+def test_pairs_keep_the_names_of_either_side(lower, upper):
+    assert bounds.pairs(lower, upper) == ((18.0, 0.0), (90.0, 80.0), ("age", "hours"))
+
+
+@pytest.mark.parametrize(
+    ("upper", "message"),
+    [
+        ({"hours": 80, "age": 90}, "give both in one order"),
+        ([90], "give one pair per predictor"),
+        ([90, 0], r"predictor 1 has bounds \[0, 0\]"),
+    ],
+)
+def test_pairs_belong_together(upper, message):
+    with pytest.raises(InputError, match=message):
+        bounds.pairs(LOWEST, upper)
+
+
 def test_a_response_has_two_bounds_in_order():
     assert bounds.interval((0, 10)) == (0.0, 10.0)
     for wrong in ((1.0, 0.0), (0.0,), (0.0, 1.0, 2.0), (0.0, np.inf)):

@@ -1,5 +1,6 @@
 """Domains: what comes out is inside the set, and the way back is the way there reversed."""
 
+import math
 import warnings
 
 import numpy as np
@@ -207,6 +208,28 @@ def test_dimensions():
     for intercept in (False, True):
         box = Box([0, 1, 2], [9, 9, 9], (2, 8), intercept=intercept)
         assert (box.d, box.p, box.half_width) == (3, 3 + intercept, 3.0)
+
+
+@PROPERTY
+@given(records())
+def test_no_record_is_longer_than_the_longest(case):
+    domain, X, y = case
+    Z, _ = domain.scale(X, y)
+    assert ((Z**2).sum(axis=1) <= domain.longest * (1 + 1e-12)).all()
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("d", [1, 2, 7])
+def test_longest_record(d, intercept):
+    """A corner of a box, and any point of the ball's surface."""
+    ones = np.ones(d)
+    for domain in (
+        Box(-ones, ones, (0, 1), intercept=intercept),
+        Box(0 * ones, ones, (0, 1), intercept=intercept, corner=True),
+        Ball(0 * ones, math.sqrt(d), (0, 1), intercept=intercept),
+    ):
+        (x,), _ = domain.scale([ones], [0])
+        assert x @ x == pytest.approx(domain.longest, rel=1e-12)
 
 
 @pytest.mark.parametrize("attribute", ["shift", "unit"])

@@ -226,7 +226,7 @@ def test_exposure_is_asked_of_the_law_whoever_made_it():
     class Mine(irls_laws.Laplace):
         one_sided = True
 
-        def _promise(self, loss, p, neighbours):
+        def promise(self, loss, p, neighbours):
             return loss, 0.1, math.inf
 
     plan = dataclasses.replace(irls.pure(unit(3), 0.4, "Laplace", iterations=4), second=Mine(2.0))

@@ -12,7 +12,7 @@ from dpreg.pipeline.objective import Quadratic, linear
 from dpreg.pipeline.solve import minimise
 from dpreg.sweeps import moment_methods
 from dpreg.sweeps.experiment import sweep
-from dpreg.sweeps.moment_methods import adassp, gradient_descent, inside, longest, ridge_for
+from dpreg.sweeps.moment_methods import adassp, gradient_descent, inside, ridge_for
 from dpreg.sweeps.splits import Holdout
 
 BOX = Box([-1, -1], [1, 1], (-1, 1), intercept=True)
@@ -33,15 +33,10 @@ def stacked(f, copies):
     )
 
 
-@pytest.mark.parametrize(("domain", "expected"), [(BOX, 3.0), (PLAIN, 2.0), (BALL, 1.0)])
-def test_longest(domain, expected):
-    assert longest(domain) == expected
-
-
 @pytest.mark.parametrize("domain", [BOX, PLAIN, BALL])
 def test_no_pair_moves_what_adassp_releases_further_than_stated(domain):
     """The smallest eigenvalue by R^2, the moments by sqrt(2) R^2, the products by 2 R: random pairs and corners."""
-    rng, square = np.random.default_rng(1), longest(domain)
+    rng, square = np.random.default_rng(1), domain.longest
     X = rng.choice([-1.0, 1.0], (400, 2)) * np.where(rng.random((400, 1)) < 0.3, rng.random((400, 2)), 1.0)
     z = domain.table(X, rng.choice([-1.0, 1.0, 0.3], 400))
     base = z[:5, 1:].T @ z[:5, 1:]
@@ -111,7 +106,7 @@ def test_inside_is_the_nearest_point():
 
 
 def test_a_gradient_is_no_longer_than_stated():
-    rng, square = np.random.default_rng(2), longest(BOX)
+    rng, square = np.random.default_rng(2), BOX.longest
     theta = inside(rng.normal(size=(2000, 3)) * 5)
     z = BOX.table(rng.choice([-1.0, 1.0], (2000, 2)), rng.choice([-1.0, 1.0], 2000))
     gradient = 2 * z[:, 1:] * ((z[:, 1:] * theta).sum(axis=1) - z[:, 0])[:, None]

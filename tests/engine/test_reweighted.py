@@ -38,7 +38,7 @@ class Mine(VectorLaw):
     def change(self, size, moment):
         return ("my length", size.first_l1) if moment == "first" else ("my triangle", size.triangle)
 
-    def _promise(self, loss, p, neighbours):
+    def promise(self, loss, p, neighbours):
         return loss, 0.0, accounting.zcdp_from_pure(loss)
 
     def vector(self, p, rng, shape=()):
@@ -63,8 +63,8 @@ class QuietMatrix(Mine):
 class Cheap(Mine):
     """It charges less than it costs."""
 
-    def _promise(self, loss, p, neighbours):
-        return super()._promise(0.9 * loss, p, neighbours)
+    def promise(self, loss, p, neighbours):
+        return super().promise(0.9 * loss, p, neighbours)
 
 
 class Blind(Mine):

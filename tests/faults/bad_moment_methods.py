@@ -22,7 +22,6 @@ CASES = {
     "moment_methods.centred": [
         ("has no intercept: give Box", lambda: moment_methods.centred(Box([0.0], [1.0], (0.0, 1.0)))),
     ],
-    "moment_methods.longest": [("domain is of type str: give", lambda: moment_methods.longest("box"))],
 }
 EXEMPT = {
     "moment_methods.ridge_for": "inner step of adassp",

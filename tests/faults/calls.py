@@ -341,6 +341,7 @@ def ground():
 
 
 def pipeline():
+    yield bounds.pairs, {"lower": lambda: [0.0], "upper": lambda: [1.0]}
     yield bounds.interval, {"response": (0.0, 1.0)}
     yield bounds.data_range, {"X": rows, "y": y}
     yield Spend, dict.fromkeys(("released", "mechanism", "norm"), "a") | {
@@ -658,7 +659,6 @@ def sweeps():
     delta = {"delta": 1e-6}
     yield moment_methods.adassp, {"name": "a", "domain": box, **delta}
     yield moment_methods.gradient_descent, {"name": "g", "domain": partial(box, intercept=True), **delta, "steps": 5}
-    yield moment_methods.longest, {"domain": box}
     yield moment_methods.centred, {"domain": partial(box, intercept=True)}
     yield perturbation_methods.gaussian_tilt, {"reach": 1.0, "slope": 1.0, "epsilon": 1.0, **delta}
     yield perturbation_methods.share_with, delta
@@ -941,6 +941,8 @@ EXEMPT |= dict.fromkeys(
         "dpreg.mechanisms.histogram.Part.gram", "dpreg.mechanisms.histogram.Part.total",
         "dpreg.pipeline.newton.pointwise", "dpreg.pipeline.bounds.apart", "dpreg.pipeline.bounds.named",
         "dpreg.pipeline.logistic.predicted",
+        *(f"dpreg.mechanisms.irls_laws.{name}.promise" for name, law in vars(irls_laws).items()
+          if isinstance(law, type) and "promise" in vars(law)),
         "dpreg.pipeline.domain.Domain.clip",
         "dpreg.pipeline.domain.Box.clip", "dpreg.pipeline.domain.Ball.clip", "dpreg.pipeline.domain.Domain.scale_block",
         "dpreg.sweeps.perturbation_methods.proposals", "dpreg.sweeps.perturbation_methods.bounded_minimiser",

@@ -13,6 +13,12 @@ MUTANTS = {
         "",
         "test_bounds.py -k apart",
     ),
+    "bounds: names in two orders accepted": (
+        "dpreg.pipeline.bounds.pairs",
+        "if names and others and names != others:",
+        "if set(names) != set(others):",
+        "test_bounds.py -k pairs",
+    ),
     "bounds: equal bounds of a response accepted": (
         "dpreg.pipeline.bounds.interval",
         "or not apart(pair[0], pair[1])",

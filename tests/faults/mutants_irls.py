@@ -86,7 +86,7 @@ MUTANTS = {
         "test_irls.py -k 'declared or share'",
     ),
     "the gap not charged": (
-        "dpreg.mechanisms.irls_laws.Wishart._promise",
+        "dpreg.mechanisms.irls_laws.Wishart.promise",
         "(loss, -math.expm1(-loss), math.inf)",
         "(loss, 0.0, math.inf)",
         "test_irls.py -k leaves_a_gap",

@@ -109,10 +109,10 @@ MUTANTS = {
         "test_objective_perturbation.py -k longest",
     ),
     "constant column forgotten in the longest record": (
-        "dpreg.mechanisms.objective_perturbation.objective_perturbation",
-        "square = domain.intercept + (",
-        "square = 0 * domain.intercept + (",
-        "test_objective_perturbation.py -k longest",
+        "dpreg.pipeline.domain.Domain.longest",
+        "self.square + self.intercept",
+        "self.square",
+        "test_domain.py -k longest",
     ),
     "K-norm: the tilt of one degree too few": (
         "dpreg.mechanisms.objective_perturbation.objective_perturbation",

@@ -248,14 +248,14 @@ PLANTED = {
         "budget algebra",
     ),
     "ledger says half of delta": (
-        "dpreg.mechanisms.irls_laws.CentredWishart._promise",
+        "dpreg.mechanisms.irls_laws.CentredWishart.promise",
         "hides(self.epsilon, freedom, 2 * loss)",
         "hides(self.epsilon, freedom, 2 * loss) / 2",
         "IRLS, many degrees",
         "budget algebra",
     ),
     "ledger says half of rho": (
-        "dpreg.mechanisms.irls_laws.Gaussian._promise",
+        "dpreg.mechanisms.irls_laws.Gaussian.promise",
         "loss**2 / 2",
         "loss**2 / 4",
         "IRLS, Gaussian",

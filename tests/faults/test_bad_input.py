@@ -702,6 +702,7 @@ EXEMPT = {
     "bounds.named": "Box and Ball call it",
     "bounds.apart": "Box calls it",
     "bounds.interval": "Box and Ball call it",
+    "bounds.pairs": "Box calls it",
     "bounds.data_range": "from_data calls it",
     "solve.violation": "arithmetic on checked objects",
     "methods.Method": "a record of the user's own function",
