@@ -80,14 +80,14 @@ PARTS = {"linear": (2 * 13**2, 4 * 13), "logistic": (13**2 / 4, 3 * 13)}
 PRINTED = {"linear": 2 * 14**2, "logistic": 13**2 / 4 + 3 * 13}
 
 
-def by_hand(task, method):
+def by_hand(task, method, ratio=0.01, share=None):
     first, second = PARTS[task]
     if method == "fm":
         return (QUADRATIC[task] + LINEAR[task]) / PRINTED[task]
     if method == "dpc":  # every monomial moved holds a sensitive dummy, and gets a hundredth of the others' budget
-        normal = 1 / (1 - 2 / 13 + 2 / 13 * 0.01)
-        return (QUADRATIC[task] + LINEAR[task]) / (first + second) * normal * 0.01
-    share = first**2 / (first**2 + second)
+        normal = 1 / (1 - 2 / 13 + 2 / 13 * ratio)
+        return (QUADRATIC[task] + LINEAR[task]) / (first + second) * normal * ratio
+    share = share or first**2 / (first**2 + second)
     return QUADRATIC[task] / first * share + LINEAR[task] / second * (1 - share)
 
 
@@ -102,6 +102,8 @@ def test_attribute_epsilon_of_dpc_and_fm(task):
 def test_dpba_hides_the_attribute_less_than_dpc(task):
     ratio = by_hand(task, "dpba") / by_hand(task, "dpc")
     assert ratio == pytest.approx(value("BA-MI-BETTER", task), abs=1e-4)
+    for other in np.linspace(0.01, 0.99, 50):  # 004 prints no ratio
+        assert by_hand(task, "dpc", ratio=other) < by_hand(task, "dpba")
 
 
 @pytest.mark.parametrize("task", ["linear", "logistic"])
@@ -109,6 +111,9 @@ def test_dpba_hides_the_attribute_less_than_fm(task):
     ratio = by_hand(task, "dpba") / by_hand(task, "fm")
     assert ratio == pytest.approx(value("BA-MI-RANDOM", task), abs=1e-5)
     assert ratio > 1
+    less = by_hand(task, "dpba", share=0.1) / by_hand(task, "fm")
+    assert less == pytest.approx(value("BA-MI-RANDOM", f"{task}_tenth"), abs=1e-5)
+    assert less < 1
 
 
 @pytest.mark.parametrize("task", ["linear", "logistic"])
@@ -123,6 +128,8 @@ def test_the_order_of_the_defences_stays_at_equal_certified_epsilon(task):
     each = {name: by_hand(task, name) / certify(law, BOX, loss=loss) for name, law in laws.items()}
     assert each["dpba"] / each["dpc"] > 75
     assert each["dpba"] > each["fm"] > 60 * each["dpc"]
+    less = budget_split.dpba(BOX, 1.0, split=0.1, loss=loss)
+    assert by_hand(task, "dpba", share=0.1) / certify(less, BOX, loss=loss) < each["fm"]
     dpc = {ratio: budget_split.dpc(BOX, 1.0, (2, 3), loss=loss, ratio=ratio) for ratio in (0.01, 0.1)}
     ratios = {ratio: inversion.attribute_epsilon(scales, MARITAL, loss) for ratio, scales in dpc.items()}
     assert 8 < ratios[0.1] / ratios[0.01] < 10
