@@ -18,7 +18,7 @@ from dpreg.checks import InputError
 from lib.pages.claims import CLAIMS, SOURCES, Claim, Table, Verdict, load
 
 NOT_JUDGED = CLAIMS.parent / "not_judged.yml"
-ERRATA = "1.1"  # of the errata lists; CITATION.cff has the same
+ERRATA = "1.2"  # of the errata lists; CITATION.cff has the same
 SHORT = 40  # characters of a sentence that says too little alone
 ROMAN = {"I": 1, "V": 5, "X": 10}
 

@@ -32,6 +32,19 @@ def test_semidefinite_objective_is_bounded():
     assert (f(grid) >= -1 - 1e-9).all()
 
 
+def test_matrix_without_noise_is_definite_for_independent_predictors():
+    # records (1/2, 0), (0, 1/2), (1/2, 1/2): X'X = [[1/2, 1/4], [1/4, 1/2]], with eigenvalues 1/2 -+ 1/4
+    assert value("FM-DEFINITE", "independent") == 1 / 2 - 1 / 4
+    rng = np.random.default_rng(6)
+    x = rng.uniform(-1, 1, size=(3, 1))
+    assert np.linalg.eigvalsh(np.hstack([x, x]).T @ np.hstack([x, x]))[0] == pytest.approx(0, abs=1e-12)
+    assert value("FM-DEFINITE", "equal") == 0
+    for _ in range(20):
+        X = rng.uniform(-1, 1, size=(3, 2))
+        assert np.linalg.matrix_rank(X) == 2
+        assert np.linalg.eigvalsh(X.T @ X)[0] > 0
+
+
 def test_copied_entries_have_twice_the_noise_of_monomials():
     box = Box([-1.0] * 3, [1.0] * 3, response=(-1.0, 1.0))
     spread = {}

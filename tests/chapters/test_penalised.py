@@ -11,6 +11,7 @@ from sklearn.model_selection import KFold
 
 from dpreg.checks import InputError, PrivacyLeakWarning
 from dpreg.estimators.nonprivate import GRID, choose_penalty
+from dpreg.pipeline.domain import Box
 from dpreg.pipeline.solve import Penalty, asymmetric_closed_form, minimise
 from lib.data.datasets import wine
 from tests.engine.quadratics import quadratic, seeds, total
@@ -84,6 +85,12 @@ def test_chosen_penalty_leaks():
     loss = (np.abs(dM + (lam - other) * np.eye(11)).sum() + np.abs(dv).sum()) / 144
     assert loss == pytest.approx(value("RR-CV", "secret"), abs=1e-6)
     assert loss > 1
+    line, one = Box([-1.0], [1.0], response=(-1.0, 1.0)), np.ones((60, 1))
+    answers = {ones: np.repeat([1.0, -1.0], [ones, 60 - ones]) for ones in (34, 35)}
+    higher, lower = (chosen_by_hand(one, y, line) for y in answers.values())
+    # P(60 + noise <= -lam) = exp(-(60 + lam) / 8) / 2, as the printed scale is 2 (1 + 1)^2 = 8
+    assert (higher - lower) / 8 == pytest.approx(value("RR-CV", "fit"), abs=1e-6)
+    assert value("RR-CV", "fit") > 1
     with pytest.warns(PrivacyLeakWarning, match="without noise"):
         assert choose_penalty(*first, box, alpha=1.0).lam == lam
 
