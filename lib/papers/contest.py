@@ -29,10 +29,13 @@ from dpreg.sweeps.moment_methods import adassp, gradient_descent
 from dpreg.sweeps.perturbation_methods import k_norm_gradient, labels, squares
 from dpreg.sweeps.row_methods import logistic_descent, logistic_regression, objective_perturbation
 from dpreg.sweeps.splits import Holdout
+from dpreg.sweeps.theil_sen import theil_sen
+from dpreg.sweeps.tukey import tukey_em
 from lib.data.census import above, census
 from lib.data.datasets import Dataset, kdd_heads, wine
 
 STEPS = 100  # of gradient descent
+BESIDE = ("default", "objective", "Gaussian", "AdaSSP", "objective, delta")  # TukeyEM and Theil-Sen
 LARGE = 10_000  # records: from there on few splits, and many draws of the noise
 SPLITS, DRAWS = 100, 25
 LABEL_SPLITS, FEW = 30, 6  # of few records with labels, and of many
@@ -234,15 +237,90 @@ def errors(data: Dataset, epsilons: Sequence[float], delta: float) -> pd.DataFra
     >>> sorted(frame["method"])[:3]
     ['AdaSSP', 'Analyze Gauss', 'DPBA (004)']
     """
-    box, n = data.box(intercept=True), data.n - round(HELD_OUT * data.n)
-    methods = [experiment.constant("mean", private=False), experiment.no_privacy("no privacy")]
-    methods += [*pure(box, n), *with_delta(box, n, delta)]
+    box, n = data.box(intercept=True), training(data)
+    methods = [experiment.no_privacy("no privacy"), *pure(box, n), *with_delta(box, n, delta)]
+    return experiment.summarise(relative(data, methods, epsilons), by=("method", "epsilon"))
+
+
+@checked
+def training(data: Dataset) -> int:
+    """Return how many records of a task are trained on.
+
+    Examples
+    --------
+    >>> training(wine())
+    3918
+    """
+    return data.n - round(HELD_OUT * data.n)
+
+
+@checked
+def relative(data: Dataset, methods: Sequence[Method | RowMethod], epsilons: Sequence[float]) -> pd.DataFrame:
+    """Return the test errors of methods over that of the mean of the training records, a row for each split and draw.
+
+    Parameters
+    ----------
+    data : Dataset
+    methods : sequence of Method or RowMethod
+    epsilons : sequence of float
+
+    Examples
+    --------
+    >>> few = picked(wine(), ["density"], "alcohol")
+    >>> len(relative(few, [experiment.no_privacy("plain")], [1.0]))
+    100
+    """
     splits, draws = (SPLITS // DRAWS, DRAWS) if data.n > LARGE else (SPLITS, 1)
     budgets = np.repeat(np.asarray(epsilons, float), draws).tolist()
-    frame = experiment.sweep(data.X, data.y, box, methods, budgets, Holdout(splits, HELD_OUT))
+    every = [experiment.constant("mean", private=False), *methods]
+    frame = experiment.sweep(data.X, data.y, data.box(intercept=True), every, budgets, Holdout(splits, HELD_OUT))
     means = frame[frame["method"] == "mean"].set_index("repeat")["value"]
     frame["value"] /= frame["repeat"].map(means)
-    return experiment.summarise(frame[frame["method"] != "mean"], by=("method", "epsilon"))
+    return frame[frame["method"] != "mean"]
+
+
+@checked
+def more_rivals(
+    data: Dataset,
+    epsilons: Sequence[float],
+    delta: float,
+    *,
+    sizes: Sequence[int] = (4,),
+    beside: Sequence[str] = BESIDE,
+) -> pd.DataFrame:
+    """Return the summary of TukeyEM and, for one predictor, Theil-Sen, beside methods that `errors` has as well.
+
+    Where TukeyEM's test fails, its error is that of the middle of the bounds. The column `failed` has the share of
+    such fits.
+
+    Parameters
+    ----------
+    data : Dataset
+    epsilons : sequence of float
+    delta : float
+    sizes : sequence of int
+        Records of a model of TukeyEM, for each column.
+    beside : sequence of str
+        Names of the other methods with privacy.
+
+    Examples
+    --------
+    >>> few = picked(wine(), ["density"], "alcohol")
+    >>> found = more_rivals(few, [0.1], 1e-6).set_index("method")
+    >>> float(found.loc["TukeyEM, 4", "failed"])
+    1.0
+    """
+    box, n = data.box(intercept=True), training(data)
+    methods = [method for method in [*pure(box, n), *with_delta(box, n, delta)] if method.name in beside]
+    tukey = [tukey_em(f"TukeyEM, {size}", delta, size=size) for size in sizes]
+    lines = [theil_sen("Theil-Sen", box)] if box.d == 1 else []
+    middle = Method("middle", lambda train, epsilons, rng: np.zeros((*train.batch, train.p)), private=False)
+    frame = relative(data, [experiment.no_privacy("no privacy"), *methods, *tukey, *lines, middle], epsilons)
+    public = frame[frame["method"] == "middle"].set_index("repeat")["value"]
+    frame = frame.assign(failed=frame["value"].isna(), value=frame["value"].fillna(frame["repeat"].map(public)))
+    by = ["method", "epsilon"]
+    shares = frame.groupby(by)["failed"].mean().reset_index()
+    return experiment.summarise(frame, by=by).merge(shares, on=by)
 
 
 @checked
