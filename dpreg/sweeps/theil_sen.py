@@ -98,7 +98,7 @@ def scores(values: FloatArray) -> FloatArray:
     """
     places, ordered = np.linspace(-1.0, 1.0, CANDIDATES), np.sort(values)
     below, above = np.searchsorted(ordered, places), len(values) - np.searchsorted(ordered, places, side="right")
-    return -np.abs(below - above).astype(np.float64)
+    return np.asarray(-np.abs(below - above), np.float64)
 
 
 @checked

@@ -29,5 +29,16 @@ CASES = {
         ("epsilon is 0: give", lambda: contest.errors(contest.picked(wine(), ["pH"], "alcohol"), [0.0], 1e-6)),
         ("delta is 1: give", lambda: contest.errors(contest.picked(wine(), ["pH"], "alcohol"), [1.0], 1.0)),
     ],
+    "contest.training": [("data is of type int: give Dataset", lambda: contest.training(2))],
+    "contest.relative": [
+        ("epsilon is 0: give", lambda: contest.relative(contest.picked(wine(), ["pH"], "alcohol"), [], [0.0])),
+    ],
+    "contest.more_rivals": [
+        ("delta is 1: give", lambda: contest.more_rivals(contest.picked(wine(), ["pH"], "alcohol"), [1.0], 1.0)),
+        (
+            "size is 0: give",
+            lambda: contest.more_rivals(contest.picked(wine(), ["pH"], "alcohol"), [1.0], 1e-6, sizes=[0]),
+        ),
+    ],
 }
 EXEMPT = {"contest.tasks": "takes nothing", "contest.labelled": "takes nothing"}

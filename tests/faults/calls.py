@@ -63,6 +63,8 @@ from dpreg.sweeps import (
     row_methods,
     scores,
     splits,
+    theil_sen,
+    tukey,
     views,
 )
 from lib.data import (
@@ -668,6 +670,9 @@ def sweeps():
         {"name": "k", "domain": lambda: domain.Box([-1.0], [1.0], (-1.0, 1.0), intercept=True)},
     )
     yield perturbation_methods.labels, {"name": "l", "domain": box, **delta}
+    yield theil_sen.theil_sen, {"name": "t", "domain": lambda: domain.Box([-1.0], [1.0], (-1.0, 1.0), intercept=True)}
+    yield tukey.tukey_em, {"name": "t", **delta}
+    yield tukey.budgets, {"epsilon": 1.0, **delta}
     yield row_methods.logistic_regression, {}
     yield row_methods.logistic_descent, {"name": "g", "domain": box, **delta, "steps": 5}
     yield row_methods.objective_perturbation, {}
@@ -808,6 +813,7 @@ def library():
     yield contest.pure, {"box": constant, "n": 40}
     yield contest.with_delta, {"box": constant, "n": 40, "delta": 1e-6}
     yield contest.for_labels, {"box": constant, "delta": 1e-6}
+    yield contest.training, {"data": datasets.wine}
     yield contest.exactly, {"law": lambda: laws.functional(constant(), 0.5), "domain": constant}
     yield timing.fit_times, {**{k: SWEEP[k] for k in ("methods", "X", "y", "domain")}, "runs": 1}
     yield timing.counts, {k: SWEEP[k] for k in ("methods", "X", "y", "domain")}
@@ -930,6 +936,8 @@ EXEMPT = (
         "lib.papers.contest.labelled": "takes nothing",
         "lib.papers.contest.wrong_labels": "thirty splits of all methods; test_contest runs it",
         "lib.papers.contest.errors": "a hundred splits of all methods; test_contest runs it",
+        "lib.papers.contest.more_rivals": "a hundred splits; test_contest runs it",
+        "lib.papers.contest.relative": "a hundred splits; test_contest runs it",
         "lib.papers.contest.picked": "columns of a table, by their names",
     }
     | {"lib.pages.claims.LedgerError": "an error", "lib.data.ipums_labels.Reading": "two tables of the library's own"}
@@ -946,6 +954,9 @@ EXEMPT |= dict.fromkeys(
         "dpreg.pipeline.domain.Domain.clip",
         "dpreg.pipeline.domain.Box.clip", "dpreg.pipeline.domain.Ball.clip", "dpreg.pipeline.domain.Domain.scale_block",
         "dpreg.sweeps.perturbation_methods.proposals", "dpreg.sweeps.perturbation_methods.bounded_minimiser",
+        "dpreg.sweeps.tukey.models", "dpreg.sweeps.tukey.log_volumes", "dpreg.sweeps.tukey.log_weights",
+        "dpreg.sweeps.tukey.distance", "dpreg.sweeps.tukey.failure", "dpreg.sweeps.tukey.deep_points",
+        "dpreg.sweeps.theil_sen.predicted", "dpreg.sweeps.theil_sen.scores", "dpreg.sweeps.theil_sen.private_median",
         "dpreg.sweeps.moment_methods.ridge_for", "dpreg.sweeps.moment_methods.inside",
         "dpreg.sweeps.methods.Method.coefficients", "dpreg.sweeps.methods.RowMethod.coefficients",
         "dpreg.sweeps.methods.Method.takes_part", "dpreg.sweeps.methods.RowMethod.takes_part",

@@ -8,7 +8,7 @@ MUTANTS = {
         "test_contest.py -k spends_all",
     ),
     "contest: errors in the units of the response": (
-        "lib.papers.contest.errors",
+        "lib.papers.contest.relative",
         'frame["value"] /= frame["repeat"].map(means)',
         "pass",
         "test_contest.py -k over_those",

@@ -9,6 +9,7 @@ from dpreg.mechanisms.budget_split import dpba
 from dpreg.pipeline.domain import Box
 from dpreg.pipeline.laws import certify
 from dpreg.sweeps.experiment import Holdout, sweep
+from dpreg.sweeps.moment_methods import adassp
 from dpreg.sweeps.row_methods import objective_perturbation
 from lib.data.datasets import wine
 from lib.papers import contest
@@ -116,6 +117,22 @@ def test_errors_are_over_those_of_the_mean(monkeypatch, large, counts):
     assert wide.loc[1e6, "private mean"] == pytest.approx(1.0, rel=1e-3)
     assert wide.loc[1e6, "Wishart"] == pytest.approx(wide["no privacy"].dropna().item(), rel=0.01)
     assert wide.loc[0.01, "Laplace"] > wide.loc[1e6, "Laplace"]
+
+
+@pytest.mark.thorough
+def test_more_rivals_are_beside_the_same_methods_and_predict_the_middle_where_it_fails():
+    data = contest.picked(wine(), ["density"], "alcohol")
+    few = contest.Dataset(data.X[:1500], data.y[:1500], data.names, "alcohol", data.bounds, data.source)
+    found = contest.more_rivals(few, [0.01, 10.0], 1e-6, sizes=(4, 300), beside=["AdaSSP"]).set_index("method")
+    assert set(found.index) == {"AdaSSP", "TukeyEM, 4", "TukeyEM, 300", "Theil-Sen", "middle", "no privacy"}
+    assert set(found["count"]) == {100}
+    assert not found.loc[["AdaSSP", "Theil-Sen"], "failed"].any()
+    assert found.loc["TukeyEM, 4", "failed"].tolist() == [1.0, 0.0]
+    assert found.loc["TukeyEM, 300", "failed"].tolist() == [1.0, 1.0]  # too few records for any model
+    assert found.loc["TukeyEM, 4", "median"].iloc[0] == found.loc["middle", "median"]
+    assert found.loc["TukeyEM, 4", "median"].iloc[1] < 1.1 * found.loc["no privacy", "median"]
+    own = contest.relative(few, [adassp("AdaSSP", few.box(intercept=True), 1e-6)], [0.01, 10.0])
+    assert own.groupby("epsilon")["value"].median().tolist() == found.loc["AdaSSP", "median"].tolist()
 
 
 def test_what_is_no_column_is_refused():
