@@ -35,7 +35,7 @@ from lib.data.census import above, census
 from lib.data.datasets import Dataset, kdd_heads, wine
 
 STEPS = 100  # of gradient descent
-BESIDE = ("default", "objective", "Gaussian", "AdaSSP", "objective, delta")  # TukeyEM and Theil-Sen
+BESIDE = ("default", "hull", "objective", "Gaussian", "AdaSSP", "objective, delta")  # TukeyEM and Theil-Sen
 LARGE = 10_000  # records: from there on few splits, and many draws of the noise
 SPLITS, DRAWS = 100, 25
 LABEL_SPLITS, FEW = 30, 6  # of few records with labels, and of many

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
+from dpreg.audit.clopper_pearson import lower_bound
 from dpreg.checks import InputError
 from dpreg.noise import generator
 from dpreg.pipeline.domain import Box
@@ -115,6 +116,23 @@ def test_opendp_has_the_same_law():
             cells = [np.round((one[:, side] + 1) / 2 * 99).astype(int) // 5 for one in (theirs, ours(budget))]
             found = stats.chi2_contingency([np.bincount(one, minlength=20) for one in cells])
             assert (found.pvalue > 1e-4) == passes
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_opendp_spends_more_than_it_says_where_a_record_is_added():
+    """From an odd to an even number: old lines pass below both candidates, those of the last two records between."""
+    dp = pytest.importorskip("opendp.prelude", reason="opendp is an optional extra: pip install -e '.[publish]'")
+    dp.enable_features("contrib", "honest-but-curious", "idealized-numerics")
+    options = {"x_bounds": [(0, 1)], "y_bounds": (-1, 1), "scale": 1.0, "candidates_count": 2}
+    release = dp.sklearn.linear_model.LinearRegression(dp.max_divergence(), **options).measurement
+    old = np.array([[-10 - 0.01 * i, -3.0] for i in range(40)] + [[0.5, 0.0]])
+    draws, hits = 3000, []
+    for records in (old, np.vstack([old, [[0.6, 0.0]]])):
+        ends = np.array([release(records) for _ in range(draws)]) @ [[0.25, 0.75], [1, 1]]
+        hits.append(int((ends > 0.9).all(axis=1).sum()))
+    assert release.map(1) == 2
+    assert lower_bound(*hits, draws, 0.9999) > 2.2
 
 
 def test_what_is_refused():
