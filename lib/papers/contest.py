@@ -239,7 +239,7 @@ def errors(data: Dataset, epsilons: Sequence[float], delta: float) -> pd.DataFra
     """
     box, n = data.box(intercept=True), training(data)
     methods = [experiment.no_privacy("no privacy"), *pure(box, n), *with_delta(box, n, delta)]
-    return experiment.summarise(relative(data, methods, epsilons), by=("method", "epsilon"))
+    return experiment.summarise(relative(data, methods, epsilons, SPLITS, DRAWS), by=("method", "epsilon"))
 
 
 @checked
@@ -255,7 +255,9 @@ def training(data: Dataset) -> int:
 
 
 @checked
-def relative(data: Dataset, methods: Sequence[Method | RowMethod], epsilons: Sequence[float]) -> pd.DataFrame:
+def relative(
+    data: Dataset, methods: Sequence[Method | RowMethod], epsilons: Sequence[float], splits: int, each: int
+) -> pd.DataFrame:
     """Return the test errors of methods over that of the mean of the training records, a row for each split and draw.
 
     Parameters
@@ -263,15 +265,17 @@ def relative(data: Dataset, methods: Sequence[Method | RowMethod], epsilons: Seq
     data : Dataset
     methods : sequence of Method or RowMethod
     epsilons : sequence of float
+    splits, each : int
+        Splits, with one draw each; where there are many records, so many draws of each of fewer splits.
 
     Examples
     --------
     >>> few = picked(wine(), ["density"], "alcohol")
-    >>> len(relative(few, [experiment.no_privacy("plain")], [1.0]))
-    100
+    >>> len(relative(few, [experiment.no_privacy("plain")], [1.0], 20, 5))
+    20
     """
-    splits, draws = (SPLITS // DRAWS, DRAWS) if data.n > LARGE else (SPLITS, 1)
-    budgets = np.repeat(np.asarray(epsilons, float), draws).tolist()
+    splits, each = (splits // each, each) if data.n > LARGE else (splits, 1)
+    budgets = np.repeat(np.asarray(epsilons, float), each).tolist()
     every = [experiment.constant("mean", private=False), *methods]
     frame = experiment.sweep(data.X, data.y, data.box(intercept=True), every, budgets, Holdout(splits, HELD_OUT))
     means = frame[frame["method"] == "mean"].set_index("repeat")["value"]
@@ -315,7 +319,9 @@ def more_rivals(
     tukey = [tukey_em(f"TukeyEM, {size}", delta, size=size) for size in sizes]
     lines = [theil_sen("Theil-Sen", box)] if box.d == 1 else []
     middle = Method("middle", lambda train, epsilons, rng: np.zeros((*train.batch, train.p)), private=False)
-    frame = relative(data, [experiment.no_privacy("no privacy"), *methods, *tukey, *lines, middle], epsilons)
+    frame = relative(
+        data, [experiment.no_privacy("no privacy"), *methods, *tukey, *lines, middle], epsilons, SPLITS, DRAWS
+    )
     public = frame[frame["method"] == "middle"].set_index("repeat")["value"]
     frame = frame.assign(failed=frame["value"].isna(), value=frame["value"].fillna(frame["repeat"].map(public)))
     by = ["method", "epsilon"]

@@ -31,7 +31,8 @@ CASES = {
     ],
     "contest.training": [("data is of type int: give Dataset", lambda: contest.training(2))],
     "contest.relative": [
-        ("epsilon is 0: give", lambda: contest.relative(contest.picked(wine(), ["pH"], "alcohol"), [], [0.0])),
+        ("epsilon is 0: give", lambda: contest.relative(contest.picked(wine(), ["pH"], "alcohol"), [], [0.0], 4, 2)),
+        ("repeats is 0: give", lambda: contest.relative(contest.picked(wine(), ["pH"], "alcohol"), [], [1.0], 0, 2)),
     ],
     "contest.more_rivals": [
         ("delta is 1: give", lambda: contest.more_rivals(contest.picked(wine(), ["pH"], "alcohol"), [1.0], 1.0)),

@@ -131,7 +131,7 @@ def test_more_rivals_are_beside_the_same_methods_and_predict_the_middle_where_it
     assert found.loc["TukeyEM, 300", "failed"].tolist() == [1.0, 1.0]  # too few records for any model
     assert found.loc["TukeyEM, 4", "median"].iloc[0] == found.loc["middle", "median"]
     assert found.loc["TukeyEM, 4", "median"].iloc[1] < 1.1 * found.loc["no privacy", "median"]
-    own = contest.relative(few, [adassp("AdaSSP", few.box(intercept=True), 1e-6)], [0.01, 10.0])
+    own = contest.relative(few, [adassp("AdaSSP", few.box(intercept=True), 1e-6)], [0.01, 10.0], 100, 25)
     assert own.groupby("epsilon")["value"].median().tolist() == found.loc["AdaSSP", "median"].tolist()
 
 
