@@ -47,7 +47,7 @@ class Step:
     ----------
     name : str
     exact : function of (X, y)
-        Returns the numbers before the noise, of shape (k,).
+        Returns the numbers before the noise, of shape (k,). Records may be outside the domain, which clips them.
     loss : function of an array of shape (..., k)
         Returns the privacy loss of changing the numbers by so much, of shape (...), from the noise that is stated.
     price : float

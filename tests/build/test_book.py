@@ -300,20 +300,22 @@ def test_exercises_have_solutions(page):
     exercises = re.findall(r"\{exercise(?:-start)?\}.*\n:label: *([\w-]+)", text(page))
     solutions = re.findall(r"\{solution(?:-start)?\} +([\w-]+)", text(page))
     assert len(exercises) == len(re.findall(r"\{exercise(?:-start)?\}", text(page))), "an exercise has no label"
-    assert sorted(exercises) == sorted(solutions)
+    assert sorted(exercises) == sorted(solutions), "follow each exercise by one {solution} of its label"
 
 
 @every_page
 def test_exercises_are_graded(page):
     for label, words in re.findall(r"^:::+\{exercise\}[^\n]*\n:label: (\S+)\n\s*([^\n]*)", text(page), re.MULTILINE):
-        assert re.match(r"\((Easy|Medium|Hard)\.\) ", words), label
+        assert re.match(r"\((Easy|Medium|Hard)\.\) ", words), (
+            f"{label} has no grade: begin it with (Easy.), (Medium.) or (Hard.)"
+        )
 
 
 @every_chapter
 def test_every_glued_number_is_shown(page):
     glued = {ast.literal_eval(call.args[0]) for cell in cells(page) for call in calls(cell.source, "glue")}
     shown = set(re.findall(r"\{glue:\w*\}`([\w.-]+)(?::[^`]*)?`", text(page)))
-    assert glued == shown
+    assert glued == shown, "show what is glued, with {glue:text}, and glue what is shown"
 
 
 # Stored outputs
@@ -549,4 +551,4 @@ def test_every_reference_is_cited():
         for keys in re.findall(r"\{cite\w*(?::\w+)*\}`([^`]+)`", text(page))
         for key in keys.split(",")
     }
-    assert entries == cited
+    assert entries == cited, "cite each entry of references.bib, and enter what is cited"

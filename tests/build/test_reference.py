@@ -35,7 +35,7 @@ def test_every_module_stands_in_the_rooms_of_the_developers_page():
     shown = re.findall(r"`(\w+)`", "".join(row.split("|")[2] for row in table.splitlines() if row.startswith("| ")))
     files = [file for part in ("dpreg", "lib") for file in (ROOT / part).rglob("*.py") if file.stem != "__init__"]
     lost = set(file.stem for file in files) - set(shown)
-    assert not lost, "these have no row in the table of rooms in book/practice/architecture.md: add one"
+    assert not lost, f"{lost} have no row in the table of rooms in book/practice/architecture.md: add one"
     assert sorted(shown) == sorted(file.stem for file in files), "the table of rooms names what is not there, or twice"
 
 

@@ -53,7 +53,7 @@ def makers():
 def test_every_release_is_declared():
     found, known = set(makers()), set(NOISE) | set(NO_PROMISE)
     assert not found - known, (
-        "state these in dpreg/audit, and name them in NOISE, or in NO_PROMISE with a reason, above"
+        f"state {found - known} in dpreg/audit, and name them in NOISE, or in NO_PROMISE with a reason, above"
     )
     assert not known - found, "NOISE or NO_PROMISE names what no longer exists"
     stated = {way.declared for way in WAYS.values()} | set(NOISE.values())

@@ -818,7 +818,9 @@ def public_of(module):
 def test_every_public_function_is_in_the_table():
     named = set(CASES) | set(READERS) | {"domain.Domain.scale"}
     found = set(public())
-    assert found - named - set(EXEMPT) == set(), "add bad input for these to CASES, or say in EXEMPT why there is none"
+    assert found - named - set(EXEMPT) == set(), (
+        "add bad input for these to CASES of tests/faults/bad_<module>.py, or say in its EXEMPT why there is none"
+    )
     assert set(CASES) & set(EXEMPT) == set()
     assert (set(CASES) | set(EXEMPT)) - found == set(), "these no longer exist"
     assert all(EXEMPT.values())

@@ -87,7 +87,7 @@ def test_every_public_function_has_a_call():
                 stem = info.name.rpartition(".")[0]
                 found |= {f"{stem}.{name}" for name in public_of(importlib.import_module(info.name))}
     missing = found - {place(function) for function, _ in CALLS} - set(calls.EXEMPT)
-    assert missing == set(), "give a valid call of these in calls.py, or say in EXEMPT why there is none"
+    assert missing == set(), "give a valid call of these in tests/faults/calls.py, or say in EXEMPT why there is none"
     assert set(calls.EXEMPT) <= found, "these no longer exist"
     assert all(calls.EXEMPT.values())
 
