@@ -11,32 +11,24 @@ import numpy as np
 from scipy import stats
 
 from dpreg import accounting
-from dpreg.audit import quadratic_releases
 from dpreg.audit.quadratic import WISHART, Noise, after_mean, quadratic
+from dpreg.audit.quadratic_releases import difference_at, first, functional_at
 from dpreg.audit.residuals import numbers, scales_of
-from dpreg.audit.statement import Declared, Price, Sample, Setting, Step, labelled, per_scale
+from dpreg.audit.statement import Declared, Price, Sample, Setting, Step, gaussian_price, labelled, per_scale
 from dpreg.checks import FloatArray
 from dpreg.estimators import private
-from dpreg.mechanisms import gaussian, wishart
+from dpreg.mechanisms import gaussian
 from dpreg.mechanisms.mean_first import mean_first
 from dpreg.noise import RandomState
-from dpreg.pipeline import laws, objective, release, repair, solve, surrogates
+from dpreg.pipeline import objective, release, repair, solve, surrogates
 from dpreg.pipeline.domain import Ball, Box
-from dpreg.pipeline.laws import Law, Scales
+from dpreg.pipeline.laws import Law
 from dpreg.pipeline.ledger import Spend
-from dpreg.pipeline.objective import SQUARED, Loss
+from dpreg.pipeline.objective import Loss
 from dpreg.pipeline.release import Release
 
 DELTA = 1e-6
 BITS = 4  # of the lattice: so few that its steps are seen
-
-
-def _functional(s: Setting) -> Scales:
-    return laws.functional(s.domain, s.epsilon, neighbours=s.neighbours)
-
-
-def _difference(loss: Loss = SQUARED) -> Callable[[Setting], Law]:
-    return lambda s: wishart.difference(s.domain, s.epsilon, neighbours=s.neighbours, loss=loss)
 
 
 # Estimators: what they release, and what they show beside it.
@@ -78,10 +70,6 @@ def _mean_and_delta(s: Setting) -> Law:
     """Return the noise for 200 records: the number divides epsilon, and the price holds for any."""
     n = 200 if s.domain.intercept and s.neighbours == "replace" else None
     return mean_first(s.domain, s.epsilon, n, neighbours=s.neighbours, delta=DELTA)
-
-
-def _gaussian_price(spend: Spend, s: Setting) -> Price:
-    return math.inf, 0.0, (spend.sensitivity / spend.scale) ** 2 / 2
 
 
 def _delta_price(spend: Spend, s: Setting) -> Price:
@@ -137,7 +125,7 @@ def _discrete(X: FloatArray, y: FloatArray, s: Setting, law: Law, seed: RandomSt
 
 def _discrete_samples(s: Setting, size: int, rng: np.random.Generator) -> list[Sample]:
     """Draw steps of the lattice, one sample for every scale; fewer, since OpenDP takes its time."""
-    f, law = _on_lattice(*_inside(s), s), _functional(s)
+    f, law = _on_lattice(*_inside(s), s), functional_at()(s)
     draw, scale = law.discrete(f), scales_of(law)
     steps = np.array([numbers(draw(), law) for _ in range(size // (10 * len(scale)))]) - numbers(f, law)
     # The step of a coefficient is that of its moments, times what the objective makes of them.
@@ -197,27 +185,29 @@ BY_NUMBER: dict[str, Any] = {"exact": None, "study": None}  # its noise goes by 
 MEAN_FIRST, MEAN_NORMAL = after_mean(WISHART), after_mean(NORMAL)
 ALL = (
     quadratic(
-        "PrivateLinearRegression", _difference(), noise=WISHART, **_fitted(private.PrivateLinearRegression, "wishart")
+        "PrivateLinearRegression", difference_at(), noise=WISHART, **_fitted(private.PrivateLinearRegression, "wishart")
     ),
     quadratic(
         "PrivateLinearRegression, mean first",
-        quadratic_releases.first,
+        first,
         noise=MEAN_FIRST,
-        steps=quadratic("", quadratic_releases.first, noise=MEAN_FIRST).steps,
+        steps=quadratic("", first, noise=MEAN_FIRST).steps,
         **BY_NUMBER,
         **_fitted(private.PrivateLinearRegression, "mean first"),
     ),
-    quadratic("PrivateLinearRegression, Laplace", _functional, **_fitted(private.PrivateLinearRegression, "laplace")),
+    quadratic(
+        "PrivateLinearRegression, Laplace", functional_at(), **_fitted(private.PrivateLinearRegression, "laplace")
+    ),
     quadratic(
         "PrivateLogisticRegression",
-        _difference(CHEBYSHEV),
+        difference_at(CHEBYSHEV),
         noise=WISHART,
         loss=CHEBYSHEV,
         labels=True,
         domain=labelled,
         **_fitted(private.PrivateLogisticRegression, "wishart"),
     ),
-    quadratic("Gaussian", _gaussian, noise=NORMAL, spends="rho", price=_gaussian_price),
+    quadratic("Gaussian", _gaussian, noise=NORMAL, spends="rho", price=gaussian_price),
     quadratic("Gaussian, delta", _with_delta, noise=NORMAL, price=_delta_price),
     quadratic(
         "PrivateLinearRegression, Gaussian",
@@ -230,7 +220,7 @@ ALL = (
     ),
     quadratic(
         "functional, lattice",
-        _functional,
+        functional_at(),
         send=_discrete,
         samples=_discrete_samples,
         goal=lambda X, y, s: solve.minimise(_on_lattice(X, y, s)),
@@ -239,6 +229,6 @@ ALL = (
         exact=None,
         density=None,
     ),
-    _moved(quadratic("functional", _functional)),
-    _moved(quadratic("Wishart difference", _difference(), noise=WISHART)),
+    _moved(quadratic("functional", functional_at())),
+    _moved(quadratic("Wishart difference", difference_at(), noise=WISHART)),
 )

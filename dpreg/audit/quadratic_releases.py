@@ -49,11 +49,25 @@ def _retry(X: FloatArray, y: FloatArray, s: Setting, law: Law, seed: RandomState
     return repair.retry(objective.linear(X, y, s.domain), law, seed, neighbours=s.neighbours)
 
 
-def _functional(**options: Any) -> Callable[[Setting], Law]:
+def functional_at(**options: Any) -> Callable[[Setting], Scales]:
+    """Return a function that makes the functional mechanism's noise for a setting; `options` are those of the law.
+
+    Examples
+    --------
+    >>> functional_at()(Setting(ball(1, True), 0.7, "replace")).name
+    'Laplace'
+    """
     return lambda s: laws.functional(s.domain, s.epsilon, neighbours=s.neighbours, **options)
 
 
-def _difference(loss: Loss = SQUARED) -> Callable[[Setting], Law]:
+def difference_at(loss: Loss = SQUARED) -> Callable[[Setting], Law]:
+    """Return a function that makes the Wishart difference for a setting.
+
+    Examples
+    --------
+    >>> difference_at()(Setting(ball(1, True), 0.7, "replace")).name
+    'Wishart difference'
+    """
     return lambda s: wishart.difference(s.domain, s.epsilon, neighbours=s.neighbours, loss=loss)
 
 
@@ -96,25 +110,25 @@ def _recipe(recipe: fm_recipes.Recipe) -> dict[str, Any]:
 CHEBYSHEV = surrogates.chebyshev(4.0)
 MORE: dict[str, Any] = {"labels": True, "domain": labelled}
 ALL = (
-    quadratic("functional", _functional()),
-    *(quadratic(f"functional, {word}", _functional(convention=word)) for word in ("monomial", "copied")),
-    quadratic("functional, ordered", _functional(convention="ordered"), density=None),
-    quadratic("functional, constant", _functional(constant=True)),
-    quadratic("functional, printed", _functional(sensitivity="printed"), spends="at most"),
-    quadratic("functional, ball", _functional(), domain=ball),
-    quadratic("functional, corner", _functional(), domain=_corner, lossless=False),
-    quadratic("functional, Taylor", _functional(loss=TAYLOR), loss=TAYLOR, **MORE),
-    quadratic("functional, Chebyshev", _functional(loss=CHEBYSHEV), loss=CHEBYSHEV, **MORE),
+    quadratic("functional", functional_at()),
+    *(quadratic(f"functional, {word}", functional_at(convention=word)) for word in ("monomial", "copied")),
+    quadratic("functional, ordered", functional_at(convention="ordered"), density=None),
+    quadratic("functional, constant", functional_at(constant=True)),
+    quadratic("functional, printed", functional_at(sensitivity="printed"), spends="at most"),
+    quadratic("functional, ball", functional_at(), domain=ball),
+    quadratic("functional, corner", functional_at(), domain=_corner, lossless=False),
+    quadratic("functional, Taylor", functional_at(loss=TAYLOR), loss=TAYLOR, **MORE),
+    quadratic("functional, Chebyshev", functional_at(loss=CHEBYSHEV), loss=CHEBYSHEV, **MORE),
     quadratic("best scales", _best),
     quadratic("DPBA", lambda s: budget_split.dpba(s.domain, s.epsilon), spends="at most"),
     quadratic("DPC", _dpc),
     quadratic("recipe of the paper", **_recipe(fm_recipes.PAPER)),
     quadratic("recipe of the code", **_recipe(fm_recipes.CODE)),
-    quadratic("Wishart difference", _difference(), noise=WISHART),
+    quadratic("Wishart difference", difference_at(), noise=WISHART),
     quadratic("mean first", first, noise=after_mean(WISHART)),
     quadratic("mean first, ball", first, noise=after_mean(WISHART), domain=ball),
-    quadratic("Wishart difference, ball", _difference(), noise=WISHART, domain=ball),
-    quadratic("Wishart difference, labels", _difference(TAYLOR), noise=WISHART, loss=TAYLOR, **MORE),
+    quadratic("Wishart difference, ball", difference_at(), noise=WISHART, domain=ball),
+    quadratic("Wishart difference, labels", difference_at(TAYLOR), noise=WISHART, loss=TAYLOR, **MORE),
     quadratic(
         "repetition",
         _half,

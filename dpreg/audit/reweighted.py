@@ -11,7 +11,7 @@ import numpy as np
 from scipy import stats
 
 from dpreg.audit.residuals import ChiSquareDifference, rotated
-from dpreg.audit.statement import Declared, Price, Sample, Setting, Step, ball, per_scale
+from dpreg.audit.statement import Declared, Price, Sample, Setting, Step, ball, gaussian_price, per_scale
 from dpreg.checks import FloatArray
 from dpreg.mechanisms import irls, irls_moments
 from dpreg.mechanisms.irls_laws import MomentLaw, VectorLaw
@@ -62,7 +62,7 @@ def entries(part: FloatArray) -> FloatArray:
 
 
 def _gaussian_price(spend: Spend, setting: Setting, law: MomentLaw) -> Price:
-    return math.inf, 0.0, (spend.sensitivity / spend.scale) ** 2 / 2
+    return gaussian_price(spend, setting)
 
 
 def _vectors(known: Any, absolute: float) -> Callable[[VectorLaw, int, int, np.random.Generator], list[Sample]]:

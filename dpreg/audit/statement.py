@@ -129,6 +129,18 @@ def per_scale(spend: Spend, setting: Setting) -> Price:
     return epsilon, 0.0, epsilon * math.tanh(epsilon / 2)  # the best rho of pure privacy (Bun and Steinke, 2016)
 
 
+def gaussian_price(spend: Spend, setting: Setting) -> Price:
+    """Return what an entry of Gaussian noise has to say: half the square of sensitivity over scale, as rho.
+
+    Examples
+    --------
+    >>> setting = Setting(cube(1, False), 0.5, "replace")
+    >>> gaussian_price(Spend("a count", "Gauss", "replace", "L2", 1.0, 2.0, math.inf, zcdp=0.125), setting)
+    (inf, 0.0, 0.125)
+    """
+    return math.inf, 0.0, (spend.sensitivity / spend.scale) ** 2 / 2
+
+
 @dataclass(frozen=True)
 class Declared:
     """A public mechanism: how to run it, and what its ledger and its noise are said to be.

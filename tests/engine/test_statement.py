@@ -1,12 +1,14 @@
 """What a mechanism states: settings, records, and what an entry of a ledger has to say."""
 
+import math
+
 import numpy as np
 import pytest
 
 from dpreg.accounting import zcdp_from_pure
 from dpreg.audit import further_releases
 from dpreg.audit.declared import MECHANISMS
-from dpreg.audit.statement import Setting, cube, per_scale
+from dpreg.audit.statement import Setting, cube, gaussian_price, per_scale
 from dpreg.pipeline.ledger import Spend
 
 
@@ -46,3 +48,8 @@ def test_an_entry_is_sensitivity_over_scale():
     epsilon, delta, rho = per_scale(spend, Setting(cube(1, False), 0.75, "replace"))
     assert (epsilon, delta) == (0.75, 0.0)
     assert rho == pytest.approx(zcdp_from_pure(0.75))
+
+
+def test_gaussian_noise_has_a_rho_and_no_epsilon():
+    spend = Spend("x", "Gauss", "replace", "L2", 3.0, 4.0, math.inf, zcdp=0.28125)
+    assert gaussian_price(spend, Setting(cube(1, False), 0.75, "replace")) == (math.inf, 0.0, 0.28125)
