@@ -6,6 +6,9 @@ A domain is a public set that holds every possible record. The objective adds ov
 of noise says how it is released; `certify` says what that costs, and a `Budget` is charged before anything is drawn.
 All that comes after is free: repairs make the noisy objective convex again, and its minimiser is the answer.
 
+Here is what such a chain takes, with Laplace noise, and the estimators that do all of it. Other noise and other
+mechanisms are in `dpreg.mechanisms`, such as `wishart.difference`.
+
 Docstrings quote five papers by number:
 
 * 000: Dandekar, Basu and Bressan, Differential Privacy for Regularised Linear Regression, 2018
@@ -28,7 +31,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dpreg.estimators.private import PrivateLinearRegression, PrivateLogisticRegression
-    from dpreg.mechanisms.wishart import difference
     from dpreg.pipeline.budget import Budget
     from dpreg.pipeline.domain import Ball, Box
     from dpreg.pipeline.laws import certify, functional
@@ -45,7 +47,6 @@ __all__ = [
     "PrivateLinearRegression",
     "PrivateLogisticRegression",
     "certify",
-    "difference",
     "functional",
     "lift",
     "linear",
@@ -59,7 +60,6 @@ __all__ = [
 # Imported when asked for: whoever only releases should not wait for scikit-learn and CVXPY.
 PLACES = {
     "estimators.private": ("PrivateLinearRegression", "PrivateLogisticRegression"),
-    "mechanisms.wishart": ("difference",),
     "pipeline.domain": ("Ball", "Box"),
     "pipeline.laws": ("certify", "functional"),
     "pipeline.objective": ("linear", "logistic"),

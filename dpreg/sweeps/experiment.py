@@ -75,7 +75,8 @@ def mechanism(
 
     Examples
     --------
-    >>> from dpreg import Box, difference
+    >>> from dpreg import Box
+    >>> from dpreg.mechanisms.wishart import difference
     >>> box = Box([0.0], [1.0], response=(0.0, 1.0))
     >>> mechanism("Wishart difference", box, difference(box, 1.0)).private
     True

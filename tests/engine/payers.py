@@ -15,6 +15,7 @@ from dpreg.mechanisms import budget_split, filter_priority, histogram, irls
 from dpreg.mechanisms.grid import partition
 from dpreg.mechanisms.mean_first import mean_first
 from dpreg.mechanisms.objective_perturbation import objective_perturbation
+from dpreg.mechanisms.wishart import difference
 from dpreg.pipeline import laws, objective, release, repair
 from dpreg.pipeline.domain import Ball, Box
 
@@ -79,7 +80,7 @@ def laplace(X, y, *, leaky=False, neighbours="replace", **paid):
 
 
 def wishart(X, y, *, leaky=False, neighbours="replace", **paid):
-    law = dpreg.difference(box(leaky), 0.5, neighbours=neighbours)
+    law = difference(box(leaky), 0.5, neighbours=neighbours)
     return release.release(objective.linear(X, y, box(leaky)), law, neighbours=neighbours, **paid)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import dpreg
 from dpreg import noise
-from dpreg.mechanisms import budget_split, filter_priority, histogram, irls
+from dpreg.mechanisms import budget_split, filter_priority, histogram, irls, wishart
 from dpreg.mechanisms.grid import Grid
 from dpreg.mechanisms.irls_moments import sensitivities
 from dpreg.mechanisms.objective_perturbation import objective_perturbation
@@ -71,7 +71,7 @@ def test_laplace_noise_on_coefficients(convention, relation):
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_wishart_noise_on_moments(relation):
     """The log density of s^2 (W1 - W2) moves by at most the nuclear norm of the change over 2 s^2."""
-    law = dpreg.difference(BOX, EPSILON, neighbours=relation)
+    law = wishart.difference(BOX, EPSILON, neighbours=relation)
     (spend,) = release(F, law, 1, neighbours=relation).ledger
     check_pure(spend, EPSILON)
     assert (spend.mechanism, spend.norm) == ("Wishart difference", "weighted nuclear")
@@ -83,7 +83,7 @@ def test_wishart_noise_on_moments(relation):
     assert change / (2 * high) <= EPSILON <= change / (2 * low)
 
 
-@pytest.mark.parametrize("law", [laws.functional, dpreg.difference])
+@pytest.mark.parametrize("law", [laws.functional, wishart.difference])
 def test_repetition_costs_twice_what_one_release_does(law):
     noisy = law(BOX, EPSILON / 2)
     (spend,), (once,) = (run(F, noisy, 1).ledger for run in (repair.retry, release))

@@ -16,6 +16,7 @@ import dpreg
 from dpreg import noise
 from dpreg.mechanisms import mean_first as mean
 from dpreg.mechanisms.grid import Grid, bandwidth
+from dpreg.mechanisms.wishart import difference
 from dpreg.pipeline import laws, objective, release, repair, solve
 from dpreg.pipeline.domain import Box, Domain
 from dpreg.pipeline.ledger import Ledger
@@ -151,7 +152,7 @@ def test_an_estimator_is_the_chain_bit_for_bit(n, epsilon, kind, relation):
     more = np.random.default_rng(n)
     X, y = more.uniform(-1, 1, (n, 2)), more.uniform(-1, 1, n)
     first = functools.partial(mean.mean_first, n=n if relation == "replace" else None)
-    law = {"mean first": first, "wishart": dpreg.difference, "laplace": laws.functional}[kind]
+    law = {"mean first": first, "wishart": difference, "laplace": laws.functional}[kind]
     settings = {"mechanism": kind, "neighbours": relation, "random_state": 7}
     wide = Box([-1, -1], [1, 1], (-1, 3), intercept=True)
     noisy = law(wide, epsilon, neighbours=relation)
