@@ -15,7 +15,7 @@ import numpy as np
 from dpreg import checks, noise
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
-from dpreg.estimators.records import Mechanism, PureWord, noise_law
+from dpreg.estimators.words import Mechanism, PureWord, law_for
 from dpreg.mechanisms.wishart import WishartDifference
 from dpreg.noise import RandomState
 from dpreg.pipeline import repair, solve
@@ -174,7 +174,7 @@ def expected_error(
     """
     one = _checked(stand_in(domain) if moments is None else moments, domain)
     count = checks.count(n, "n", 2)
-    law = noise_law(mechanism, domain, epsilon, count, neighbours=neighbours, loss=SQUARED, delta=delta)
+    law = law_for(mechanism, domain, epsilon, count, neighbours=neighbours, loss=SQUARED, delta=delta)
     A = _basis(domain)
     G = A @ one @ A.T
     M, v = G[1:, 1:], -2 * G[0, 1:]

@@ -14,7 +14,8 @@ from dpreg import checks
 from dpreg.arguments import checked
 from dpreg.checks import FloatArray, InputError, Neighbours
 from dpreg.estimators import records
-from dpreg.estimators.records import Bounds, LabelMechanism, LabelWord, Mechanism
+from dpreg.estimators.records import Bounds
+from dpreg.estimators.words import LabelMechanism, LabelWord, Mechanism, law_for
 from dpreg.mechanisms.objective_perturbation import objective_perturbation, share_for
 from dpreg.noise import RandomState
 from dpreg.pipeline import guarantee, lattice, objective, repair, solve
@@ -56,7 +57,7 @@ class _Private(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         free = not checks.flag(self.penalise_intercept, "penalise_intercept") and domain.intercept
         n = round(float(f.M[0, 0]) / f.loss.square) if domain.intercept else None
         more: Any = {"neighbours": self.neighbours, "loss": f.loss, "delta": self.delta}
-        law = records.noise_law(self.mechanism, domain, self.epsilon, n, **more)
+        law = law_for(self.mechanism, domain, self.epsilon, n, **more)
         records.no_generator(self.random_state)
         self.release_: Release = release(
             f, law, self.random_state, neighbours=self.neighbours, budget=budget, sampler=self.sampler

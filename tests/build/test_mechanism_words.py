@@ -1,4 +1,4 @@
-"""The words for mechanisms stand in one place, `dpreg.estimators.records`; all other lists and texts agree with it."""
+"""The words for mechanisms stand in one place, `dpreg.estimators.words`; all other lists and texts agree with it."""
 
 import ast
 import inspect
@@ -8,16 +8,16 @@ import typing
 import pytest
 
 import dpreg
-from dpreg.estimators import plan, private, records
+from dpreg.estimators import plan, private, words
 from dpreg.pipeline.domain import Box
 from dpreg.pipeline.laws import Law
 from dpreg.pipeline.objective import SQUARED
 from tests.build.test_structure import MODULES, ROOT
 
-WORDS = set(typing.get_args(records.Word)) | set(typing.get_args(records.LabelWord))
+WORDS = set(typing.get_args(words.Word)) | set(typing.get_args(words.LabelWord))
 BOX = Box([-1, -1], [1, 1], (0, 1), intercept=True)
 # Where several of them stand together: the list itself, and tables that have one entry for each.
-TOGETHER = {"records.PureWord", "records.noise_law", "plan.TITLES"}
+TOGETHER = {"words.PureWord", "words.law_for", "plan.TITLES"}
 ROOMS = ("dpreg.estimators.", "dpreg.audit.", "dpreg.sweeps.", "lib.")
 TEXTS = [*ROOT.glob("*.md"), *(ROOT / "book").rglob("*.md"), *(ROOT / "dpreg").rglob("*.py")]
 
@@ -42,7 +42,7 @@ def test_there_is_no_second_list():
         if name.startswith(ROOMS)
         for place in together(tree)
     }
-    assert found == TOGETHER, "take the words from records.Word, PureWord or LabelWord"
+    assert found == TOGETHER, "take the words from words.Word, PureWord or LabelWord"
 
 
 def test_a_list_is_seen():
@@ -55,36 +55,36 @@ def test_a_list_is_seen():
     assert not list(together(ast.parse('A = "wishart", "normal"')))
 
 
-@pytest.mark.parametrize("word", typing.get_args(records.Word))
+@pytest.mark.parametrize("word", typing.get_args(words.Word))
 def test_every_word_makes_a_law(word):
     delta = 1e-6 if word == "gaussian" else 0.0
-    assert isinstance(records.noise_law(word, BOX, 1.0, 9, neighbours="replace", loss=SQUARED, delta=delta), Law)
+    assert isinstance(words.law_for(word, BOX, 1.0, 9, neighbours="replace", loss=SQUARED, delta=delta), Law)
 
 
-@pytest.mark.parametrize("word", typing.get_args(records.LabelWord))
+@pytest.mark.parametrize("word", typing.get_args(words.LabelWord))
 def test_every_word_fits_labels(word):
     model = dpreg.PrivateLogisticRegression(BOX, 1.0, mechanism=word, random_state=1).fit([[0, 1], [1, 0]], [0, 1])
     assert model.ledger_.epsilon == pytest.approx(1.0)
 
 
 def test_tables_of_a_plan_have_every_pure_word_once():
-    assert sorted(plan.PURE.values()) == sorted(typing.get_args(records.PureWord))
+    assert sorted(plan.PURE.values()) == sorted(typing.get_args(words.PureWord))
     assert set(plan.TITLES) <= set(plan.PURE.values())
 
 
 @pytest.mark.parametrize(
-    ("function", "words"),
+    ("function", "known"),
     [
-        (private.PrivateLinearRegression, records.Word),
-        (private.PrivateLogisticRegression, records.LabelWord),
-        (records.noise_law, records.Word),
-        (plan.expected_error, records.Word),
+        (private.PrivateLinearRegression, words.Word),
+        (private.PrivateLogisticRegression, words.LabelWord),
+        (words.law_for, words.Word),
+        (plan.expected_error, words.Word),
     ],
 )
-def test_a_docstring_lists_the_words(function, words):
+def test_a_docstring_lists_the_words(function, known):
     listed = re.findall(r"^ +mechanism : \{(.*)\} or function$", inspect.getdoc(function), re.MULTILINE)
     listed = listed or re.findall(r"^mechanism : \{(.*)\} or function$", inspect.getdoc(function), re.MULTILINE)
-    assert [re.findall(r'"([^"]+)"', one) for one in listed] == [list(typing.get_args(words))]
+    assert [re.findall(r'"([^"]+)"', one) for one in listed] == [list(typing.get_args(known))]
 
 
 def test_texts_name_no_other_word():

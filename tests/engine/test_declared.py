@@ -16,7 +16,7 @@ from tests.engine.test_every_law import classes
 # What makes the noise that is paid for: the mechanism that stands for it.
 NOISE = {
     "laws.functional": "functional",
-    "records.noise_law": "PrivateLinearRegression, mean first",
+    "words.law_for": "PrivateLinearRegression, mean first",
     "best_scales.optimal": "best scales",
     "budget_split.dpba": "DPBA",
     "budget_split.dpc": "DPC",

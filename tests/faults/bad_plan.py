@@ -4,10 +4,9 @@ import math
 
 import numpy as np
 
-from dpreg.estimators import plan, records
+from dpreg.estimators import plan
 from dpreg.mechanisms.wishart import difference
 from dpreg.pipeline.domain import Ball, Box
-from dpreg.pipeline.objective import SQUARED
 
 BOX = Box([-1.0, -1.0], [1.0, 1.0], (-1.0, 1.0), intercept=True)
 CORNER = Box([-1.0], [1.0], (-1.0, 1.0), corner=True)
@@ -24,10 +23,6 @@ def changed(*entries):
 
 def ahead(domain=BOX, n=100, epsilon=1.0, moments=None, **options):
     return lambda: plan.expected_error(domain, n, epsilon, moments, **options)
-
-
-def law(mechanism, epsilon=1.0, n=9, neighbours="replace", loss=SQUARED):
-    return lambda: records.noise_law(mechanism, BOX, epsilon, n, neighbours=neighbours, loss=loss)
 
 
 LOPSIDED = G + np.triu(np.full(G.shape, 0.1), 1)
@@ -79,13 +74,6 @@ CASES = {
         *((f"times is {a}: give", lambda a=a: plan.compare(BOX, 100, 1.0, times=a)) for a in (0, 0.5, 20_000)),
         ("mechanisms is of type list: give a dict", lambda: plan.compare(BOX, 100, 1.0, mechanisms=["laplace"])),
         ("moments have shape", lambda: plan.compare(BOX, 100, 1.0, np.eye(2))),
-    ],
-    "records.noise_law": [
-        ("mechanism is 'magic': choose", law("magic")),
-        ("epsilon is 0: give", law("laplace", epsilon=0)),
-        ("n is 2.5: give", law("mean first", n=2.5)),
-        ("neighbours is 'near': choose", law("wishart", neighbours="near")),
-        ("loss is of type str", law("wishart", loss="squared")),
     ],
 }
 EXEMPT = {}

@@ -14,7 +14,7 @@ from dpreg import accounting, noise
 from dpreg.attacks import attribute, inversion, last_bits
 from dpreg.audit import search
 from dpreg.audit.findings import Finding, Report
-from dpreg.estimators import nonprivate, private, records
+from dpreg.estimators import nonprivate, private, records, words
 from dpreg.estimators import plan as forecasts
 from dpreg.mechanisms import (
     best_scales,
@@ -697,7 +697,7 @@ def estimators():
     yield nonprivate.choose_penalty, chosen
     yield records.public_set, {"bounds": box, "d": 2}
     priced = {"domain": box, "epsilon": 1.0, "n": 9, "neighbours": "replace", "loss": lambda: objective.SQUARED}
-    yield records.noise_law, {"mechanism": "wishart", **priced}
+    yield words.law_for, {"mechanism": "wishart", **priced}
     yield forecasts.stand_in, {"domain": box}
     yield forecasts.altered, {"domain": ball, "predictors": 2.0, "response": 2.0}
     ahead = {"domain": box, "n": 100}

@@ -68,7 +68,7 @@ MUTANTS = {
         "test_mean_first.py -k secret",
     ),
     "mean first: the estimator gives n where it is a secret": (
-        "dpreg.estimators.records.noise_law",
+        "dpreg.estimators.words.law_for",
         'domain.intercept and neighbours == "replace"',
         "domain.intercept",
         "test_mean_first.py -k 'estimator_takes'",
