@@ -315,6 +315,8 @@ def compare(
     used = options.get("mechanism", "mean first")
     others = {name: other for name, other in PURE.items() if other != used} if mechanisms is None else mechanisms
     for name, mechanism in others.items():
+        if not callable(mechanism):
+            checks.choice(mechanism, tuple(PURE.values()), f"mechanisms[{name!r}]")
         found[name] = expected_error(domain, n, epsilon, one, **(options | {"mechanism": mechanism, "delta": 0.0}))
     return found
 

@@ -63,7 +63,7 @@ def response(y: Any) -> Any:
     shape: tuple[int, ...] = np.shape(y) if np.isscalar(y) else getattr(y, "shape", (1,))
     if not shape:
         raise InputError("y has shape (): give one response for each record")
-    if len(shape) == 2 and shape[1] > 1:
+    if len(shape) == 2 and shape[1] != 1:
         raise InputError(f"y has shape {shape}: give one response, and fit a model with its own epsilon for each")
     if len(shape) != 2 or stream.lazy(y):
         return y
@@ -111,10 +111,13 @@ def labels(y: Any, classes: Any, domain: Domain) -> tuple[Any, NDArray[Any]]:
         if classes is not None:
             raise InputError("y is a Dask collection, whose labels stay numbers: leave classes out")
         return y, two
-    found = np.asarray(y)
+    try:
+        found = np.asarray(y)
+    except Exception:  # an object may say whatever it likes when it is asked for an array
+        found = checks.numeric(y, "y")  # says what is wrong
     if found.ndim != 1:
         return y, two  # the objective says what is wrong with its shape
-    if found.dtype.kind == "c":
+    if found.dtype.kind in "cV":
         checks.numeric(found, "y")
     if found.dtype.kind == "O" and (gap := importlib.import_module("pandas").isna(found)).any():
         raise InputError(f"y has a missing value (first at row {gap.argmax()}): drop or impute such records")
@@ -130,7 +133,10 @@ def labels(y: Any, classes: Any, domain: Domain) -> tuple[Any, NDArray[Any]]:
 def _pair(classes: Any) -> NDArray[Any]:
     """Return two labels in the order that scikit-learn has them in."""
     given = classes.tolist() if isinstance(classes, np.ndarray) else classes
-    two = np.array(list(given)) if isinstance(given, list | tuple) else np.empty(0)
+    try:
+        two = np.array(list(given)) if isinstance(given, list | tuple) else np.empty(0)
+    except ValueError:  # rows of different lengths
+        two = np.empty(0)
     usable = two.ndim == 1 and (two.dtype.kind in "biUS" or (two.dtype.kind == "f" and np.isfinite(two).all()))
     if not usable or len(two := np.unique(two)) != 2:
         raise InputError(

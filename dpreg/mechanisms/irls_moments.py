@@ -59,8 +59,9 @@ def moments(table: FloatArray, theta: ArrayLike, cap: float) -> FloatArray:
     >>> moments(np.array([[1.0, 0.5], [0.0, 1.0]]), [0.0], 10.0).round(9).tolist()
     [[1.0, 0.5], [0.5, 10.25]]
     """
-    rows = _rows(table, 1 + len(checks.vector(theta, "theta")))
-    direction, floor = np.r_[1.0, -np.asarray(theta)], 1 / checks.positive(cap, "cap")
+    point = checks.vector(theta, "theta")
+    rows = _rows(table, 1 + len(point))
+    direction, floor = np.r_[1.0, -point], 1 / checks.positive(cap, "cap")
     scaled = np.empty((min(BLOCK, len(rows)), len(direction)))
     gram = np.zeros((len(direction), len(direction)))
     for start in range(0, len(rows), BLOCK):

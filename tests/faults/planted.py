@@ -398,8 +398,8 @@ PLANTED = {
     # the answer
     "a ridge that is too small": (
         "dpreg.mechanisms.objective_perturbation.objective_perturbation",
-        "lift = ridge(square / 4,",
-        "lift = ridge(square / 8,",
+        "lift = ridge(domain.longest / 4,",
+        "lift = ridge(domain.longest / 8,",
         "objective perturbation",
         "privacy loss",
     ),
