@@ -173,7 +173,8 @@ def budgets(epsilon: float, delta: float) -> tuple[float, float, float]:
     chance = checks.chance(delta, "delta")
     test, rate = SHARE * checks.budget(epsilon), ((1 - SHARE) * epsilon + math.log1p(-chance)) / 2
     if rate <= 0 or chance > 0.5:
-        raise InputError(f"delta is {delta:g}: give at most .5, and less than half of an epsilon of {epsilon:g}")
+        most = -math.expm1(-(1 - SHARE) * epsilon)
+        raise InputError(f"delta is {delta:g}: give at most .5, and less than {most:g} at an epsilon of {epsilon:g}")
     return 1 / test, 1 + math.log(1 / (2 * chance)) / test, rate
 
 

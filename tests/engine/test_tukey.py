@@ -121,6 +121,26 @@ def test_exact_laws_of_neighbours_are_within_the_claim(seed, case):
     assert beyond(law(fits, edges, epsilon, delta), law(other, edges, epsilon, delta), epsilon) <= delta * (1 + 1e-9)
 
 
+def test_no_neighbours_at_all_among_models_at_four_places_break_the_claim():
+    """Every set of nine models there, with ties, beside each that replaces one: the law, the draw, the distance."""
+    places, epsilon, delta = np.array([-3.0, 0.0, 0.1, 1e6]), 12.0, 0.2
+    edges, rate, laws = [places], tukey.budgets(epsilon, delta)[2], {}
+    for which in itertools.combinations_with_replacement(range(4), 9):
+        fits = places[list(which), None]
+        reached = tukey.distance(tukey.log_volumes(fits), rate, delta)
+        laws[which] = law(fits, edges, epsilon, delta), density(fits, edges, epsilon, delta), reached
+    costs, drawn = [], []
+    for which, (one, draw, reached) in laws.items():
+        for out, into in itertools.product(range(9), range(4)):
+            other, beside, also = laws[tuple(sorted((*which[:out], *which[out + 1 :], into)))]
+            assert abs(reached - also) <= 1
+            costs.append(beyond(one, other, epsilon))
+            if reached and also:
+                drawn.append(beyond(draw, beside, epsilon / 2))
+    assert 0.9 * delta < max(costs) <= delta * (1 + 1e-9)
+    assert 0 < max(drawn) <= delta
+
+
 def test_the_first_box_can_cost_nearly_all_of_delta():
     """One model makes the first box wide, and its neighbour does not: what only one of them draws is nearly delta."""
     epsilon, delta, m = 8.0, 0.05, 80
@@ -252,7 +272,10 @@ def test_an_audit_from_outside_does_not_refute_it():
 
 
 def test_what_is_refused():
-    with pytest.raises(InputError, match="half of an epsilon of 1e-06"):
+    with pytest.raises(InputError, match="less than 5e-07 at an epsilon of 1e-06"):
         tukey.budgets(1e-6, 1e-6)
+    with pytest.raises(InputError, match=r"delta is 0\.45: .* less than 0\.393469 at an epsilon of 1"):
+        tukey.budgets(1.0, 0.45)
+    assert tukey.budgets(1.0, 0.3934)[2] > 0
     with pytest.raises(InputError, match=r"delta is 0\.6: give at most \.5"):
         tukey.budgets(1.0, 0.6)

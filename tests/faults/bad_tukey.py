@@ -11,7 +11,7 @@ CASES = {
     "tukey.budgets": [
         ("epsilon is 0: give", lambda: tukey.budgets(0.0, 1e-6)),
         ("delta is 0.6: give at most .5", lambda: tukey.budgets(1.0, 0.6)),
-        ("give .* less than half of an epsilon of 1e-06", lambda: tukey.budgets(1e-6, 1e-6)),
+        ("give .* less than 5e-07 at an epsilon of 1e-06", lambda: tukey.budgets(1e-6, 1e-6)),
     ],
 }
 EXEMPT = {
