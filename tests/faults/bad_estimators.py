@@ -67,8 +67,13 @@ CASES = {
         ("loss is of type str: give Loss", logistic(loss="taylor")),
         ("loss is given, .*: add", logistic(loss=objective.TAYLOR)),
         ("not one of labels: give", logistic(mechanism="wishart", loss=objective.SQUARED)),
+        (r"classes is .*: give the two labels", logistic(classes=[[1, 2], [3]])),
     ],
-    "private.PrivateLogisticRegression.fit": [("y holds 0.05", logistic(y=Y))],
+    "private.PrivateLogisticRegression.fit": [
+        ("y holds 0.05", logistic(y=Y)),
+        ("y has rows of different lengths: give", logistic(y=[[1, 2], [3]])),
+        ("y has entries of type", logistic(y=np.zeros(len(Y), dtype=[("a", float)]))),
+    ],
     "private.PrivateLogisticRegression.predict": [("X holds nan", lambda: logistic()().predict([[math.nan]]))],
     "private.PrivateLogisticRegression.predict_proba": [
         ("X holds inf", lambda: logistic()().predict_proba([[math.inf]])),

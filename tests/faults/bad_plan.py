@@ -73,6 +73,7 @@ CASES = {
     "plan.compare": [
         *((f"times is {a}: give", lambda a=a: plan.compare(BOX, 100, 1.0, times=a)) for a in (0, 0.5, 20_000)),
         ("mechanisms is of type list: give a dict", lambda: plan.compare(BOX, 100, 1.0, mechanisms=["laplace"])),
+        (r"mechanisms\['a'\] is 1: choose", lambda: plan.compare(BOX, 100, 1.0, mechanisms={"a": 1})),
         ("moments have shape", lambda: plan.compare(BOX, 100, 1.0, np.eye(2))),
     ],
 }
