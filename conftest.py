@@ -169,7 +169,7 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 def pytest_collection_modifyitems(config, items):
-    for item in items:  # the tracer makes these a fifth slower, and other tests reach all lines that they do
+    for item in items:  # the tracer makes these a fifth slower, and the limit is kept without them
         if item.path.parent.name == "chapters":
             item.add_marker("no_cover")
     if "audit" not in config.option.markexpr:  # an hour of one processor: `make audit` asks for them

@@ -14,15 +14,21 @@ from urllib.parse import urljoin
 import nbformat
 from docutils import nodes
 from sphinx import addnodes
-from sphinx_exercise.nodes import exercise_enumerable_node, exercise_node, solution_node
+from sphinx.errors import ExtensionError
+from sphinx_exercise.nodes import exercise_enumerable_node, solution_node
 from sphinx_proof.nodes import NODE_TYPES, proof_node
 
 NOTEBOOKS = "_sources"  # below the pages, where the theme looks for what can be downloaded
-STATEMENTS = (*NODE_TYPES.values(), exercise_enumerable_node, exercise_node)
+STATEMENTS = (*NODE_TYPES.values(), exercise_enumerable_node)
 NOTHING = (nodes.target, nodes.comment, nodes.colspec, nodes.substitution_definition, addnodes.index, addnodes.toctree)
 HOLDERS = (nodes.General, proof_node, addnodes.glossary)  # folds are General, too
 AROUND = {nodes.emphasis: "*", nodes.strong: "**"}
 THROUGH = (nodes.inline, addnodes.number_reference)
+
+
+def unknown(node, where):
+    """Return the error for a node that a notebook would leave out."""
+    return ExtensionError(f"{type(node).__name__} {where}: say in _ext/notebooks.py how a notebook writes it")
 
 
 class Writer:
@@ -47,7 +53,8 @@ class Writer:
         if isinstance(node, nodes.math):
             return f"${node.astext().strip()}$"
         if isinstance(node, nodes.literal):
-            return f"`{node.astext()}`"
+            fence = "``" if "`" in node.astext() else "`"
+            return f"{fence}{node.astext()}{fence}"
         if isinstance(node, nodes.reference):
             text, link = self.words(node), self.link(node)
             return f"[{text}]({link})" if link else text
@@ -61,7 +68,7 @@ class Writer:
             return ""
         if isinstance(node, THROUGH):
             return self.words(node)
-        raise NotImplementedError(f"{type(node).__name__} within a line")
+        raise unknown(node, "within a line")
 
     # Blocks: strings, and the numbers of code cells
 
@@ -130,7 +137,7 @@ class Writer:
         elif isinstance(node, HOLDERS) and not isinstance(node, nodes.TextElement):
             yield from self.blocks(node, level)
         else:
-            raise NotImplementedError(f"{type(node).__name__} among blocks")
+            raise unknown(node, "among blocks")
 
     def table(self, node):
         rows = [
@@ -153,8 +160,7 @@ def gather(app, page, template, context, doctree):
 
     def number(node):
         kind = node.get("countertype") or ("displaymath" if isinstance(node, nodes.math_block) else "exercise")
-        found = app.env.toc_fignumbers.get(page, {}).get(kind, {}).get(node["ids"][0], ())
-        digits = ".".join(map(str, found))
+        digits = ".".join(map(str, app.env.toc_fignumbers[page][kind][node["ids"][0]]))
         return digits if kind == "displaymath" else f"{kind.title()} {digits}"
 
     def link(node):

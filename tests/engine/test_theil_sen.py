@@ -92,12 +92,18 @@ def test_without_noise_it_is_the_line():
     assert noisy.min() > 0.2
 
 
+@pytest.fixture
+def dp():
+    """OpenDP, which a reader may do without; it is pinned for `make test`."""
+    prelude = pytest.importorskip("opendp.prelude", reason="opendp is an optional extra: pip install -e '.[publish]'")
+    prelude.enable_features("contrib", "honest-but-curious", "idealized-numerics")
+    return prelude
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_opendp_has_the_same_law():
+def test_opendp_has_the_same_law(dp):
     """Both medians of both, in chi-squared tests of twenty cells; half of the noise does not pass."""
-    dp = pytest.importorskip("opendp.prelude", reason="opendp is an optional extra: pip install -e '.[publish]'")
-    dp.enable_features("contrib", "honest-but-curious", "idealized-numerics")
     rng, draws, epsilon = np.random.default_rng(0), 4000, 1.0
     x = rng.uniform(-1, 1, 60)
     t = (0.4 * x + 0.3 * rng.normal(size=60)).clip(-1, 1)
@@ -121,10 +127,8 @@ def test_opendp_has_the_same_law():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_opendp_spends_more_than_it_says_where_a_record_is_added():
+def test_opendp_spends_more_than_it_says_where_a_record_is_added(dp):
     """From an odd to an even number: old lines pass below both candidates, those of the last two records between."""
-    dp = pytest.importorskip("opendp.prelude", reason="opendp is an optional extra: pip install -e '.[publish]'")
-    dp.enable_features("contrib", "honest-but-curious", "idealized-numerics")
     options = {"x_bounds": [(0, 1)], "y_bounds": (-1, 1), "scale": 1.0, "candidates_count": 2}
     release = dp.sklearn.linear_model.LinearRegression(dp.max_divergence(), **options).measurement
     old = np.array([[-10 - 0.01 * i, -3.0] for i in range(40)] + [[0.5, 0.0]])
