@@ -116,7 +116,8 @@ def gradient_descent(name: str, domain: Box, delta: float, steps: int) -> Method
     >>> gradient_descent("descent", Box([0.0], [1.0], (0.0, 1.0), intercept=True), 1e-6, 10).private
     True
     """
-    square, count = centred(domain), checks.count(steps, "steps")
+    centred(domain)
+    square, count = domain.longest, checks.count(steps, "steps")
     chance = checks.chance(delta, "delta")
 
     def fit(train: Quadratic, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -136,19 +137,17 @@ def gradient_descent(name: str, domain: Box, delta: float, steps: int) -> Method
 
 
 @checked
-def centred(domain: Box) -> int:
-    """Return the largest squared length of a record of a centred box with an intercept; others are refused.
+def centred(domain: Box) -> None:
+    """Raise `InputError` for a box that is scaled from its corner or has no intercept.
 
     Examples
     --------
     >>> centred(Box([0.0, 0.0], [1.0, 1.0], (0.0, 1.0), intercept=True))
-    3
     """
     if domain.corner or not domain.intercept:
         raise InputError(
             "domain is a box that is scaled from its corner or has no intercept: give Box(..., intercept=True)"
         )
-    return domain.longest
 
 
 @checked

@@ -93,7 +93,8 @@ def squares(name: str, domain: Box, delta: float = 0.0) -> Method:
     >>> squares("objective perturbation", Box([0.0], [1.0], (0.0, 1.0), intercept=True)).private
     True
     """
-    square, chance = centred(domain), checks.chance(delta, "delta", zero=True)
+    centred(domain)
+    square, chance = domain.longest, checks.chance(delta, "delta", zero=True)
     share = share_with(chance) if chance else share_for(domain.p)
 
     def fit(train: Quadratic, epsilons: FloatArray, rng: np.random.Generator) -> FloatArray:
